@@ -12,3 +12,11 @@ class Cloud(StrEnum):
     AWS = "aws"
     AZURE = "azure"
     OPENSTACK = "openstack"
+
+
+class MagnumDriver(StrEnum):
+    """The Magnum driver that an OpenStack site runs."""
+
+    HEAT = "heat"
+    CAPI_HELM = "capi-helm"
+    CLUSTER_API = "cluster-api"

@@ -21,7 +21,14 @@ CAPACITY_LABEL = "gpufleet.io/capacity-type"
 CAPACITY_TAINT_KEY = "gpufleet.io/capacity-type"
 """Taint key of spot node pools on every cloud: work lands on a node that can be taken away only if it says so (ADR 0003)."""
 
-RESERVED_PREFIXES = ("kubernetes.io/", "k8s.io/", "kubernetes.azure.com/", "cloud.google.com/", "eks.amazonaws.com/", "gpufleet.io/")
+RESERVED_PREFIXES = (
+    "kubernetes.io/",
+    "k8s.io/",
+    "kubernetes.azure.com/",
+    "cloud.google.com/",
+    "eks.amazonaws.com/",
+    "gpufleet.io/",
+)
 """Prefixes of label and taint keys that belong to Kubernetes, a cloud or this program: an inventory may not set them."""
 
 
