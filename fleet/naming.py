@@ -57,16 +57,12 @@ NAME_RULES: Mapping[NameKind, NameRule] = {
     NameKind.GKE_CLUSTER: NameRule(longest=40, source="GKE API, projects.locations.clusters.name, 2026-11"),
     NameKind.GKE_NODE_POOL: NameRule(longest=40, source="GKE API, projects.locations.clusters.nodePools.name, 2026-11"),
     NameKind.GOOGLE_NETWORK: NameRule(longest=63, source="Compute API, RFC 1035 labels, 2026-11"),
-    NameKind.GOOGLE_SERVICE_ACCOUNT: NameRule(
-        longest=30, shortest=6, source="IAM API, serviceAccounts.accountId, 2026-11"
-    ),
+    NameKind.GOOGLE_SERVICE_ACCOUNT: NameRule(longest=30, shortest=6, source="IAM API, serviceAccounts.accountId, 2026-11"),
     NameKind.EKS_CLUSTER: NameRule(longest=100, source="botocore 1.44.5, eks CreateCluster name, 2026-11"),
     NameKind.EKS_NODE_GROUP: NameRule(longest=63, source="EKS user guide, node group names, 2024-12"),
     NameKind.IAM_ROLE: NameRule(longest=64, source="botocore 1.44.5, iam CreateRole RoleName, 2026-11"),
     NameKind.AKS_CLUSTER: NameRule(longest=63, source="Azure resource name rules, managedClusters, 2026-08"),
-    NameKind.AKS_NODE_POOL: NameRule(
-        longest=12, dashes=False, source="AKS, create node pools: Linux pool names, 2026-08"
-    ),
+    NameKind.AKS_NODE_POOL: NameRule(longest=12, dashes=False, source="AKS, create node pools: Linux pool names, 2026-08"),
     NameKind.AZURE_RESOURCE_GROUP: NameRule(longest=90, source="Azure resource name rules, resourceGroups, 2026-08"),
     NameKind.AZURE_NETWORK: NameRule(longest=64, source="Azure resource name rules, virtualNetworks, 2026-08"),
     NameKind.MAGNUM_CLUSTER: NameRule(longest=63, source="node host names start with it: RFC 1123 label, 2026-11"),
