@@ -1,7 +1,12 @@
-"""The clouds a cluster can stand on: one closed list, so that every table over clouds can be checked for gaps."""
+"""The clouds a cluster can stand on: one closed list, and one row of facts for each, so that nobody asks ``if cloud ==`` elsewhere.
+
+What a cloud cannot do is a row with its reason, printed to the user by whoever has to refuse it.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from enum import StrEnum
 
 
@@ -20,3 +25,169 @@ class MagnumDriver(StrEnum):
     HEAT = "heat"
     CAPI_HELM = "capi-helm"
     CLUSTER_API = "cluster-api"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class CloudTraits:
+    """What the plan has to know of a cloud.
+
+    Attributes:
+        title: Name and service, for people.
+        site_names: Sites of these names are on this cloud when the inventory does not say.
+        region: Region of a cluster when neither it nor its site names one.
+        zone_suffixes: Zones of a cluster when none are named, as endings of the region's name; empty lets the cloud choose.
+        zone_pattern: Regular expression that a zone of region ``{region}`` matches whole.
+        zone_example: A zone for error messages.
+        zones_follow_cluster: Whether a pool whose zones nobody named keeps to the cluster's; False lets the cloud choose.
+        system_machine: Machine type of the pool without accelerators.
+        account_pattern: Regular expression that an account matches whole.
+        account_words: What an account is there, with an example.
+        admin_pattern: Regular expression for one of the `admins`.
+        admin_words: What an admin is there, with an example; empty where the cloud takes none.
+        most_admins: How many admins the cloud takes.
+        spot_preference: How the autoscaler comes to try a spot pool before its on-demand twin.
+        no_spot: Why spot cannot be had; empty where it can.
+        no_reservation: Why reserved capacity cannot be drawn on; empty where it can.
+    """
+
+    title: str
+    site_names: tuple[str, ...]
+    region: str
+    zone_suffixes: tuple[str, ...]
+    zone_pattern: str
+    zone_example: str
+    zones_follow_cluster: bool
+    system_machine: str
+    account_pattern: str
+    account_words: str
+    admin_pattern: str
+    admin_words: str
+    most_admins: int
+    spot_preference: str
+    no_spot: str = ""
+    no_reservation: str = ""
+
+
+_UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_PRIORITY_EXPANDER = "the cluster autoscaler's priority expander tries the spot pool first; the hub stack writes its ConfigMap from the pools' priorities"
+
+TRAITS: Mapping[Cloud, CloudTraits] = {
+    Cloud.GOOGLE: CloudTraits(
+        title="Google Kubernetes Engine",
+        site_names=("google", "gcp", "gke"),
+        region="us-central1",
+        zone_suffixes=(),
+        zone_pattern=r"{region}-[a-z]",
+        zone_example="{region}-a",
+        zones_follow_cluster=True,
+        system_machine="e2-standard-4",
+        account_pattern=r"[a-z][a-z0-9-]{4,28}[a-z0-9]",
+        account_words="a project id, such as physics-gpu-1",
+        admin_pattern=r"gke-security-groups@[a-z0-9.-]+",
+        admin_words="the one Google group for RBAC, gke-security-groups@your.domain",
+        most_admins=1,
+        spot_preference="GKE's autoscaler takes the cheaper of the pools a pod fits, which is the spot pool; it has no setting for it",
+    ),
+    Cloud.AWS: CloudTraits(
+        title="Amazon EKS",
+        site_names=("aws", "eks", "amazon"),
+        region="us-east-1",
+        zone_suffixes=("a", "b", "c"),
+        zone_pattern=r"{region}[a-z]",
+        zone_example="{region}a",
+        zones_follow_cluster=True,
+        system_machine="m7i.xlarge",
+        account_pattern=r"[0-9]{12}",
+        account_words="an account number of 12 digits, in quotes",
+        admin_pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/.+",
+        admin_words="an IAM principal, such as arn:aws:iam::123456789012:role/platform",
+        most_admins=20,
+        spot_preference=_PRIORITY_EXPANDER,
+    ),
+    Cloud.AZURE: CloudTraits(
+        title="Azure Kubernetes Service",
+        site_names=("azure", "aks", "microsoft"),
+        region="eastus",
+        zone_suffixes=(),
+        zone_pattern=r"[123]",
+        zone_example="1",
+        zones_follow_cluster=False,
+        system_machine="Standard_D4s_v5",
+        account_pattern=_UUID,
+        account_words="a subscription id, such as 00000000-0000-0000-0000-000000000000",
+        admin_pattern=_UUID,
+        admin_words="the object id of an Entra group",
+        most_admins=20,
+        spot_preference=_PRIORITY_EXPANDER,
+    ),
+    Cloud.OPENSTACK: CloudTraits(
+        title="OpenStack Magnum",
+        site_names=("cern", "openstack", "magnum"),
+        region="cern",
+        zone_suffixes=(),
+        zone_pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+        zone_example="nova",
+        zones_follow_cluster=True,
+        system_machine="m2.xlarge",
+        account_pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
+        account_words="an entry of clouds.yaml, such as cern",
+        admin_pattern=r"(?!)",
+        admin_words="",
+        most_admins=0,
+        spot_preference=_PRIORITY_EXPANDER,
+        no_spot="Magnum has no spot or preemptible node groups",
+        no_reservation="Magnum cannot draw on a reservation",
+    ),
+}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DriverTraits:
+    """What a Magnum driver can do, every "no" with its reason.
+
+    Attributes:
+        no_zero: Why a node group cannot have 0 nodes at all; empty where it can.
+        no_wake: Why an empty GPU node group is not woken by the autoscaler the driver brings.
+        no_taints: Why nodes do not get the plan's taints; empty where they do.
+        no_labels: Why nodes do not get the plan's labels; empty where they do.
+        warning: What anybody who chooses the driver should know; empty for nothing.
+        source: Where these are from, with the date.
+    """
+
+    no_zero: str
+    no_wake: str
+    no_taints: str
+    no_labels: str
+    warning: str
+    source: str
+
+
+DRIVERS: Mapping[MagnumDriver, DriverTraits] = {
+    MagnumDriver.HEAT: DriverTraits(
+        no_zero="",
+        no_wake=(
+            "the autoscaler's magnum provider makes its template of an empty group without nvidia.com/gpu and without taints, "
+            "so a pending GPU pod matches none"
+        ),
+        no_taints="",
+        no_labels="",
+        warning="Magnum's Heat driver is deprecated since 20.0.0 and gone in 23.0.0 (2026.2)",
+        source="kubernetes/autoscaler magnum_nodegroup.go 2026-08-22; Magnum release notes 2026-07",
+    ),
+    MagnumDriver.CAPI_HELM: DriverTraits(
+        no_zero="the magnum-capi-helm driver raises for a minimum below 1",
+        no_wake="the magnum-capi-helm driver raises for a minimum below 1",
+        no_taints="the magnum-capi-helm driver passes no taints to nodes",
+        no_labels="the magnum-capi-helm driver passes no labels to nodes but capi.stackhpc.com/node-group",
+        warning="",
+        source="magnum-capi-helm driver.py a8b82c2; azimuth capi-helm-charts issue 84",
+    ),
+    MagnumDriver.CLUSTER_API: DriverTraits(
+        no_zero="",
+        no_wake="magnum-cluster-api annotates empty groups with cpu, memory and disk, never with the card or a taint",
+        no_taints="the magnum-cluster-api driver passes no taints to nodes",
+        no_labels="the magnum-cluster-api driver passes no labels to nodes but node-role.kubernetes.io/<role> of the group",
+        warning="",
+        source="magnum-cluster-api resources.py 3890a36, 2026-08",
+    ),
+}
