@@ -1,0 +1,95 @@
+"""Finds the rows of a resource's cloud, and fills what no row covers from the SDK class's own output types."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from pulumi import _types
+
+from fleet.errors import FleetErrors, Mistake
+from preview import wire
+from preview.outputs.standins import Answer, Declared, Function, Row
+from preview.schema import resource_class
+
+MODULES = {
+    "gcp": "preview.outputs.google",
+    "aws": "preview.outputs.aws",
+    "azure-native": "preview.outputs.azure",
+    "openstack": "preview.outputs.openstack",
+    "kubernetes": "preview.outputs.kubernetes",
+}
+"""The module with each package's rows: `ROWS` by type token, `FUNCTIONS` by function token, `row_for` for the rest."""
+
+
+def outputs_of(declared: Declared) -> Answer:
+    """Return the stand-in id of a resource and its outputs on top of its inputs.
+
+    Raises:
+        FleetErrors: A StackReference names a stack whose outputs were not given.
+    """
+    if declared.type == "pulumi:pulumi:StackReference":
+        return _stack_reference(declared)
+    if declared.type.startswith("pulumi:providers:"):
+        return declared.uuid(), {}
+    row = _row(declared.type)
+    identity, outputs = row(declared) if row else (declared.called(), {})
+    outputs = {key: value for key, value in outputs.items() if value is not None}
+    for key in _computed_texts(declared.type):
+        if key not in outputs and key not in declared.inputs:
+            outputs[key] = declared.called() if key == "name" else f"simulated-{key}-{declared.digest[:7]}"
+    return identity, outputs
+
+
+def call(token: str, args: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Return the stand-in result of a provider function; None when no row covers it."""
+    module = _module(token.split(":", 1)[0])
+    functions: Mapping[str, Function] = getattr(module, "FUNCTIONS", {})
+    function = functions.get(token)
+    return None if function is None else function(args)
+
+
+@cache
+def _module(package: str) -> Any:  # noqa: ANN401 -- a module
+    """Return the module with a package's rows; None when there is none."""
+    return import_module(MODULES[package]) if package in MODULES else None
+
+
+@cache
+def _row(type_token: str) -> Row | None:
+    """Return the row of a type; None when nothing covers it."""
+    module = _module(type_token.split(":", 1)[0])
+    return None if module is None else module.ROWS.get(type_token) or module.row_for(type_token)
+
+
+@cache
+def _computed_texts(type_token: str) -> tuple[str, ...]:
+    """Return the outputs that the type's SDK class types as plain text: the cloud always answers them."""
+    found = resource_class(type_token)
+    if found is None:
+        return ()
+    return tuple(key for key, kind in _types.resource_types(found).items() if kind is str and key not in ("id", "urn"))
+
+
+def _stack_reference(declared: Declared) -> Answer:
+    """Return the outputs of the referenced stack, those that hold secrets marked."""
+    wanted = declared.text("name", declared.name)
+    known = declared.references
+    found = known.get(wanted) or known.get(wanted.rpartition("/")[2])
+    if found is None:
+        raise FleetErrors([_missing_stack(wanted, known)])
+    secrets = set(found.get("secret_outputs", ()))
+    outputs = {key: wire.secret(value) if key in secrets else value for key, value in found.get("outputs", {}).items()}
+    return wanted, {"name": wanted, "outputs": outputs, "secretOutputNames": sorted(secrets)}
+
+
+def _missing_stack(wanted: str, known: Mapping[str, Any]) -> Mistake:
+    """Return the mistake of referring to a stack that was not previewed."""
+    there = ", ".join(sorted(known)) or "none"
+    return Mistake(
+        path=f"StackReference {wanted}",
+        reason=f"No outputs of this stack are at hand (there are: {there})",
+        remedy="Preview that stack first, or put right what made its preview fail",
+    )

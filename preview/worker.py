@@ -1,0 +1,1 @@
+"""Runs one stack's program in this process and writes its resource graph: ``python -m preview.worker --stack S …``."""
