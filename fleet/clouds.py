@@ -1,4 +1,4 @@
-"""The clouds a cluster can stand on: one closed list, and one row of facts for each, so that nobody asks ``if cloud ==`` elsewhere.
+"""The clouds a cluster can stand on: one closed list, and one row of facts each, so that nobody asks ``if cloud ==`` elsewhere.
 
 What a cloud cannot do is a row with its reason, printed to the user by whoever has to refuse it.
 """
@@ -69,7 +69,8 @@ class CloudTraits:
 
 
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_PRIORITY_EXPANDER = "the cluster autoscaler's priority expander tries the spot pool first; the hub stack writes its ConfigMap from the pools' priorities"
+_PRIORITY_EXPANDER = "the cluster autoscaler's priority expander tries the spot pool first; "
+    "the hub stack writes its ConfigMap from the pools' priorities"
 
 TRAITS: Mapping[Cloud, CloudTraits] = {
     Cloud.GOOGLE: CloudTraits(
@@ -86,7 +87,7 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         admin_pattern=r"gke-security-groups@[a-z0-9.-]+",
         admin_words="the one Google group for RBAC, gke-security-groups@your.domain",
         most_admins=1,
-        spot_preference="GKE's autoscaler takes the cheaper of the pools a pod fits, which is the spot pool; it has no setting for it",
+        spot_preference="GKE's autoscaler takes the cheapest pool that a pod fits, which is the spot pool; it has no setting",
     ),
     Cloud.AWS: CloudTraits(
         title="Amazon EKS",
