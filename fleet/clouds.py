@@ -69,8 +69,10 @@ class CloudTraits:
 
 
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
-_PRIORITY_EXPANDER = "the cluster autoscaler's priority expander tries the spot pool first; "
+_PRIORITY_EXPANDER = (
+    "the cluster autoscaler's priority expander tries the spot pool first; "
     "the hub stack writes its ConfigMap from the pools' priorities"
+)
 
 TRAITS: Mapping[Cloud, CloudTraits] = {
     Cloud.GOOGLE: CloudTraits(

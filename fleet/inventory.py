@@ -106,7 +106,7 @@ class Pool(PoolDefaults):
     )
     reservation: Text | None = Field(
         default=None,
-        description="Draw on reserved capacity: a Google reservation, an AWS capacity block, an Azure capacity reservation group.",
+        description="Draw on a Google reservation, an AWS capacity block, an Azure capacity reservation group.",
     )
     mode: Annotated[GpuMode, Field(strict=False)] | None = Field(
         default=None, description="OpenStack: bare-metal, passthrough or vgpu; the flavor's by default."
@@ -203,7 +203,7 @@ class Site(ClusterSettings):
     )
     account: Text | None = Field(
         default=None,
-        description="Google project, AWS account number, Azure subscription, or entry of clouds.yaml; the credentials' own by default.",
+        description="Google project, AWS account number, Azure subscription or clouds.yaml entry; the credentials' own if unset.",
     )
     openstack: OpenstackSettings | None = Field(default=None, description="OpenStack sites only.")
 

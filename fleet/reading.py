@@ -80,7 +80,7 @@ def _wanted(error: dict[str, Any]) -> str:
     """Return what kind of value would be right."""
     kinds = {"dict_type": "a mapping", "model_type": "a mapping", "list_type": "a list", "string_type": "text"}
     kinds |= {"int_type": "a whole number", "bool_type": "true or false", "float_type": "a number"}
-    return kinds.get(error["type"], error["msg"].removeprefix("Input should be "))
+    return kinds.get(error["type"]) or str(error["msg"]).removeprefix("Input should be ")
 
 
 def _article(value: object) -> str:
