@@ -50,7 +50,7 @@ KINDS: Mapping[AcceleratorKind, KindFacts] = {
         "amd.com/gpu", "instinct.docs.amd.com, k8s-device-plugin, resource naming strategy `single`", "2026-11"
     ),
     AcceleratorKind.TPU: _facts("google.com/tpu", "AI-Hypercomputer/xpk; GKE page `About TPUs in GKE`", "2026-08"),
-    # The plugin also offers aws.amazon.com/neuroncore. Whole devices are asked for here, so that a count means cards as elsewhere.
+    # The plugin also offers aws.amazon.com/neuroncore. Whole devices are asked for, so that a count means cards as elsewhere.
     AcceleratorKind.NEURON: _facts(
         "aws.amazon.com/neuron", "awsdocs-neuron.readthedocs-hosted.com, Neuron device plugin", "2026-11"
     ),
