@@ -5,6 +5,7 @@ What a cloud cannot do is a row with its reason, printed to the user by whoever 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,6 +47,9 @@ class CloudTraits:
         admin_words: What an admin is there, with an example; empty where the cloud takes none.
         most_admins: How many admins the cloud takes.
         spot_preference: How the autoscaler comes to try a spot pool before its on-demand twin.
+        fewest_zones: How many zones a cluster has to have at least.
+        pools_inside_cluster: Whether pools can only use zones of the cluster's own (EKS: where it has subnets).
+        has_magnum: Whether clusters are made by OpenStack Magnum, through one of its drivers.
         no_spot: Why spot cannot be had; empty where it can.
         no_reservation: Why reserved capacity cannot be drawn on; empty where it can.
     """
@@ -64,8 +68,19 @@ class CloudTraits:
     admin_words: str
     most_admins: int
     spot_preference: str
+    fewest_zones: int = 0
+    pools_inside_cluster: bool = False
+    has_magnum: bool = False
     no_spot: str = ""
     no_reservation: str = ""
+
+    def accepts_account(self, text: str) -> bool:
+        """Return whether `text` can be an account of this cloud."""
+        return re.fullmatch(self.account_pattern, text) is not None
+
+    def accepts_admin(self, text: str) -> bool:
+        """Return whether `text` can be an admin of this cloud."""
+        return re.fullmatch(self.admin_pattern, text) is not None
 
 
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -100,6 +115,8 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         zone_example="{region}a",
         zones_follow_cluster=True,
         system_machine="m7i.xlarge",
+        fewest_zones=2,
+        pools_inside_cluster=True,
         account_pattern=r"[0-9]{12}",
         account_words="an account number of 12 digits, in quotes",
         admin_pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/.+",
@@ -132,6 +149,7 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         zone_example="nova",
         zones_follow_cluster=True,
         system_machine="m2.xlarge",
+        has_magnum=True,
         account_pattern=r"[A-Za-z0-9][A-Za-z0-9_.-]*",
         account_words="an entry of clouds.yaml, such as cern",
         admin_pattern=r"(?!)",

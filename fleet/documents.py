@@ -97,9 +97,7 @@ def _decode(content: bytes, file: str) -> str:
     """Return the text of `content`, or refuse it by size or encoding."""
     if len(content) > LARGEST_BYTES:
         remedy = "Split the fleet into several inventories, or check that this is the right file."
-        raise FleetErrors(
-            [Mistake(file=file, path="", reason=f"{len(content):,} bytes, the limit is {LARGEST_BYTES:,}", remedy=remedy)]
-        )
+        raise FleetErrors([Mistake(file=file, path="", reason=f"more than {LARGEST_BYTES:,} bytes", remedy=remedy)])
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

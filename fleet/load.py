@@ -1,0 +1,59 @@
+"""The only file of the core that opens files: inventory and catalogue from disk, and the plan they make."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import yaml
+
+from fleet.catalogue import Catalogue
+from fleet.catalogue_parsing import parse_catalogue
+from fleet.documents import LARGEST_BYTES, Document, parse_document
+from fleet.errors import FleetErrors, Mistake
+from fleet.inventory import Inventory
+from fleet.plan import plan
+from fleet.reading import read_inventory
+from fleet.records import FleetPlan
+
+CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
+"""The catalogue that this checkout carries."""
+
+
+@cache
+def load_catalogue(folder: Path = CATALOGUE) -> Catalogue:
+    """Return the catalogue of a folder with ``cards.yaml`` and ``machines/<cloud>.yaml``.
+
+    Raises:
+        FleetErrors: A row is wrong; all wrong rows are listed.
+    """
+    files = [folder / "cards.yaml", *sorted((folder / "machines").glob("*.yaml"))]
+    documents = {str(file.relative_to(folder)): yaml.load(file.read_bytes(), yaml.CSafeLoader) for file in files}
+    return parse_catalogue(documents)
+
+
+def load_inventory(file: Path) -> tuple[Inventory, Document]:
+    """Return an inventory and the document it was read from, whose name is `file` as given.
+
+    Raises:
+        FleetErrors: The file cannot be read or its shape is wrong.
+    """
+    try:
+        with file.open("rb") as stream:
+            content = stream.read(LARGEST_BYTES + 1)
+    except OSError as error:
+        reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+        remedy = "Name an inventory file; examples/inventory-2021.yaml is one."
+        raise FleetErrors([Mistake(file=str(file), path="", reason=reason, remedy=remedy)]) from error
+    document = parse_document(content, str(file))
+    return read_inventory(document), document
+
+
+def load_plan(file: Path) -> FleetPlan:
+    """Return the plan of the fleet that an inventory file states, with this checkout's catalogue.
+
+    Raises:
+        FleetErrors: The inventory cannot be read or planned; every mistake is listed.
+    """
+    inventory, document = load_inventory(file)
+    return plan(inventory, load_catalogue(), document)

@@ -1,0 +1,30 @@
+"""Addresses of a cluster: stated or usual, and never overlapping."""
+
+from __future__ import annotations
+
+import ipaddress
+from itertools import combinations
+
+from fleet.records import NetworkPlan
+from fleet.scope import Scope
+
+_USUAL = {"nodes_cidr": "10.0.0.0/16", "pods_cidr": "10.64.0.0/14", "services_cidr": "10.112.0.0/20"}
+_LARGEST_PREFIX = {"nodes_cidr": 20, "pods_cidr": 21, "services_cidr": 27}
+"""Longest prefix of each range: EKS needs room for a public and a private subnet in three zones, GKE wants a /21 of pods for 8
+nodes of 110 pods, and its smallest range of services is a /27 (GKE, VPC-native clusters, 2026-08)."""
+
+
+def plan_network(scope: Scope) -> NetworkPlan:
+    """Return the addresses of a cluster; ranges that overlap or are too small are put into the findings."""
+    ranges = {name: scope.text("network", name) or usual for name, usual in _USUAL.items()}
+    networks = {name: ipaddress.IPv4Network(text) for name, text in ranges.items()}
+    for name, network in networks.items():
+        if network.prefixlen > _LARGEST_PREFIX[name]:
+            _, path = scope.setting("network", name)
+            remedy = f"Use a /{_LARGEST_PREFIX[name]} or larger."
+            scope.findings.refuse(path, "too few addresses", remedy, str(network))
+    for (one, first), (other, second) in combinations(networks.items(), 2):
+        if first.overlaps(second):
+            _, path = scope.setting("network", other)
+            scope.findings.refuse(path, f"overlaps {one}, {first}", "Use ranges that share no address.", str(second))
+    return NetworkPlan(**ranges, control_plane_cidrs=scope.texts("network", "control_plane_cidrs")[0])

@@ -1,0 +1,61 @@
+"""Which zones a cluster and its pools may use."""
+
+from __future__ import annotations
+
+import re
+
+from fleet.catalogue import Offer
+from fleet.scope import PoolScope, Scope
+
+
+def cluster_zones(scope: Scope, region: str) -> tuple[str, ...]:
+    """Return the zones of a cluster's own nodes, sorted: those stated, else the cloud's usual ones; empty: the cloud chooses."""
+    stated, _ = scope.texts("zones")
+    return stated or tuple(f"{region}{suffix}" for suffix in scope.traits.zone_suffixes)
+
+
+def check_cluster_zones(scope: Scope, region: str) -> None:
+    """Refuse zones stated for a cluster that are none of its region's, or too few for its cloud."""
+    stated, path = scope.texts("zones")
+    for zone in stated:
+        _check_zone(scope, zone, region, path)
+    least = scope.traits.fewest_zones
+    if stated and len(stated) < least:
+        remedy = f"Name at least {least}; a pool can be kept to fewer with `zones` of its own."
+        scope.findings.refuse(path, f"{scope.traits.title} needs {least} zones or more", remedy, ", ".join(stated))
+
+
+def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...]:
+    """Return the zones that a pool's nodes may be made in, sorted; empty lets the cloud choose.
+
+    Args:
+        at: The pool's entry in the inventory.
+        offer: The machine, with the zones it is sold in when they are known.
+        one_only: Whether all nodes have to be in one zone: the first one that fits is taken.
+    """
+    scope = at.scope
+    region = scope.text("region") or scope.traits.region
+    for zone in at.pool.zones or ():
+        _check_zone(scope, zone, region, (*at.path, "zones"))
+    stated, _ = scope.texts("zones")
+    usual = cluster_zones(scope, region) if scope.traits.zones_follow_cluster else ()
+    wanted = tuple(sorted(set(at.pool.zones or ()))) or (stated if scope.traits.zones_follow_cluster else ())
+    if scope.traits.pools_inside_cluster:
+        wanted = wanted or usual
+        outside = [zone for zone in at.pool.zones or () if zone not in usual]
+        if outside:
+            remedy = f"Add it to the cluster's `zones`, which are {', '.join(usual)}."
+            at.refuse((*at.path, "zones"), "the cluster has no subnet in this zone", remedy, ", ".join(outside))
+    sold = offer.zones
+    zones = wanted if sold is None else tuple(zone for zone in sold if not wanted or zone in wanted)
+    if sold and not zones:
+        remedy = f"It is sold in {', '.join(sold)}: add one of them to the cluster's `zones`."
+        at.refuse((*at.path, "card"), f"{offer.card} is not sold in {', '.join(wanted)}", remedy, at.pool.card)
+    return zones[:1] if one_only else zones
+
+
+def _check_zone(scope: Scope, zone: str, region: str, path: tuple[str | int, ...]) -> None:
+    """Refuse a zone whose name cannot be one of the region's."""
+    if not re.fullmatch(scope.traits.zone_pattern.format(region=re.escape(region)), zone):
+        remedy = f"Use zones such as {scope.traits.zone_example.format(region=region)}."
+        scope.findings.refuse(path, f"no zone of {region}", remedy, zone)
