@@ -177,6 +177,7 @@ class MagnumPlan:
         control_plane_flavor: Flavor of the control plane nodes.
         control_plane_nodes: 1, 3 or 5.
         gpu_autoscaler: The autoscaler that can wake an empty GPU group, in the site's words; None when there is none.
+        dns_nameservers: Name servers of the nodes' subnet; the default is Magnum's own (kubecluster.yaml, 2026.1).
     """
 
     driver: MagnumDriver
@@ -186,6 +187,7 @@ class MagnumPlan:
     control_plane_nodes: int
     keypair: str | None = None
     gpu_autoscaler: str | None = None
+    dns_nameservers: tuple[str, ...] = ("8.8.8.8",)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
