@@ -120,8 +120,8 @@ def _options(request: resource_pb2.RegisterResourceRequest) -> resource_pb2.Tran
         replace_with=request.replace_with,
         additional_secret_outputs=request.additionalSecretOutputs,
         hide_diff=request.hideDiffs,
-        **{"import": request.importId},
     )
+    setattr(options, "import", request.importId)  # the field's name is a keyword of Python
     if request.HasField("customTimeouts"):
         options.custom_timeouts.CopyFrom(request.customTimeouts)
     if request.HasField("hooks"):

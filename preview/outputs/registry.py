@@ -7,7 +7,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any
 
-from pulumi import _types
+from pulumi import Output, _types
 
 from fleet.errors import FleetErrors, Mistake
 from preview import wire
@@ -66,11 +66,15 @@ def _row(type_token: str) -> Row | None:
 
 @cache
 def _computed_texts(type_token: str) -> tuple[str, ...]:
-    """Return the outputs that the type's SDK class types as plain text: the cloud always answers them."""
+    """Return the outputs that the type's SDK class types as text that is never None: the cloud always answers them.
+
+    Kubernetes is left out: its classes type every field so, and an API server leaves unset fields unset.
+    """
     found = resource_class(type_token)
-    if found is None:
+    if found is None or type_token.startswith("kubernetes:"):
         return ()
-    return tuple(key for key, kind in _types.resource_types(found).items() if kind is str and key not in ("id", "urn"))
+    hints = _types._raw_return_hints(found)  # noqa: SLF001 -- the public form drops which are optional
+    return tuple(key for key, kind in hints.items() if kind == Output[str] and key not in ("id", "urn"))
 
 
 def _stack_reference(declared: Declared) -> Answer:
