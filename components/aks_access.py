@@ -1,0 +1,69 @@
+"""Who reaches an AKS cluster, and with what: Entra, the API server's allowed addresses, the lock, and the kubeconfig.
+
+People and programs log in with Entra alone: local accounts are off, so no certificate that opens the cluster exists anywhere, and
+the kubeconfig holds no credential: it calls ``kubelogin`` (its flag ``--login``, which the environment variable
+``AAD_LOGIN_METHOD`` sets: ``azurecli``, ``spn``, ``workloadidentity``, ``msi``; kubelogin's own help, read 2026-11-21). Whoever
+runs the hub stack has to be in one of the plan's admin groups or to hold an "Azure Kubernetes Service RBAC" role.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+
+import pulumi
+import yaml
+from pulumi_azure_native import authorization, containerservice
+
+from fleet.records import ClusterPlan
+
+ENTRA_SERVER_APPLICATION = "6dae42f8-4368-4678-94ff-3960e28e3630"
+"""Application id that tokens for any AKS cluster are issued for. Source: AKS, kubelogin-authentication.md, 2026-08."""
+
+
+def to_entra_profile(plan: ClusterPlan) -> containerservice.ManagedClusterAADProfileArgs:
+    """Return the login through Entra, with Azure roles for all and full rights for the plan's groups."""
+    return containerservice.ManagedClusterAADProfileArgs(
+        managed=True, enable_azure_rbac=True, admin_group_object_ids=list(plan.admins)
+    )
+
+
+def to_api_server_access(
+    plan: ClusterPlan, egress_ip: pulumi.Input[str]
+) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
+    """Return who may reach the API server: the plan's ranges, or all addresses when it names none.
+
+    With ranges the nodes' own way out is let in too; they reach the API server through it, and AKS adds it by itself only for a
+    load balancer (AKS, api-server-authorized-ip-ranges.md, 2026-08). Commands run through Azure's own API, past the ranges and
+    past Entra's conditions, are off.
+    """
+    ranges: list[pulumi.Input[str]] = list(plan.network.control_plane_cidrs)
+    if ranges:
+        ranges.append(pulumi.Output.concat(egress_ip, "/32"))
+    return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+        authorized_ip_ranges=ranges or None, disable_run_command=True
+    )
+
+
+def to_lock_args(cluster_id: pulumi.Input[str]) -> authorization.ManagementLockByScopeArgs:
+    """Return the lock that makes Azure refuse to delete a cluster, and with it any of its node pools (locks are inherited)."""
+    return authorization.ManagementLockByScopeArgs(
+        scope=cluster_id,
+        lock_name="gpufleet-deletion-protection",
+        level=authorization.LockLevel.CAN_NOT_DELETE,
+        notes="To remove the cluster or one of its node pools, turn off deletion protection in the stack's settings first.",
+    )
+
+
+def to_kubeconfig(credentials: Sequence[containerservice.outputs.CredentialResultResponse]) -> str:
+    """Return the kubeconfig among a cluster's credentials as text.
+
+    Args:
+        credentials: What Azure's listClusterUserCredential answers: files in base64, decoded below.
+    """
+    return base64.b64decode(credentials[0].value).decode()
+
+
+def to_ca_certificate(kubeconfig: str) -> str:
+    """Return the API server's certificate authority from a kubeconfig: PEM in base64. Azure tells it nowhere else."""
+    return yaml.safe_load(kubeconfig)["clusters"][0]["cluster"]["certificate-authority-data"]
