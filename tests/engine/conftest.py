@@ -1,0 +1,44 @@
+"""Fixtures of the engine tests: all are skipped where the Pulumi CLI is not installed."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.engine.running import EngineProject
+from tests.engine.toys import make_toy, write_fleet
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _pulumi() -> None:
+    """Skip where the program cannot be run under the real engine."""
+    missing = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(
+            f"{' and '.join(missing)} not on PATH: install the Pulumi CLI (https://www.pulumi.com/docs/iac/download-install/)"
+        )
+
+
+@pytest.fixture(scope="session")
+def _toy_site(tmp_path_factory: pytest.TempPathFactory) -> EngineProject:
+    """Return the toy project with its `site` stack up; only ever cloned."""
+    project = make_toy(tmp_path_factory.mktemp("toy-site"))
+    write_fleet(project)
+    project.init("site")
+    first = project.up("site")
+    assert first.succeeded, first.text
+    return project
+
+
+@pytest.fixture
+def site(_toy_site: EngineProject, tmp_path: Path) -> EngineProject:
+    """Return a toy project of the test's own whose `site` stack is up."""
+    return _toy_site.clone(tmp_path)
+
+
+@pytest.fixture
+def toy(tmp_path: Path) -> EngineProject:
+    """Return the toy project with an empty cloud and nothing run yet."""
+    return make_toy(tmp_path)
