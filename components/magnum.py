@@ -12,8 +12,8 @@ Choices that are not obvious, with what they rest on (openstack/magnum stable/20
   chain, so a pool taken out of its middle leaves the others alone.
 - A group is deleted before it is replaced: its name is unique in the cluster, and seldom is there quota for its cards twice.
 - A group names no image and so has the template's. Stated, a new image would replace every group instead of upgrading them.
-- ``server_type`` is always ``vm``. No driver of today provides ``bm`` (the Ironic driver went in Magnum 11; ``provides`` of all
-  three drivers); a bare metal node comes from its flavor. Bare metal pools get no Cinder volume.
+- ``server_type`` is always ``vm``. No driver of today provides ``bm`` (``provides`` of each; the Ironic driver went in 18.0.0);
+  a bare metal node comes from its flavor. Bare metal pools get no Cinder volume.
 - Neither template, cluster nor group takes tags, and labels would replace them, so cost tags do not apply.
 
 What replaces the cluster: name, region, flavors, keypair, control plane nodes, system disk (Heat), and all in its labels. What

@@ -83,7 +83,8 @@ def kubelet_options(pool: NodePool) -> str:
     """Return the kubelet's flags that register a node with the pool's labels and taints.
 
     The Heat driver hands the label ``kubelet_options`` of the node group itself to the kubelet (heat/template_def.py
-    ``_get_relevant_labels``), after two ``--node-labels`` of its own, which the kubelet merges (configure-kubernetes-minion.sh).
+    ``_get_relevant_labels``), after two ``--node-labels`` of its own: it relies on the kubelet merging them, and so do we
+    (configure-kubernetes-minion.sh).
     """
     labels = ",".join(f"{key}={value}" for key, value in pool.labels)
     taints = ",".join(f"{taint.key}={taint.value}:{spell_effect(taint.effect, Cloud.OPENSTACK)}" for taint in sorted(pool.taints))
