@@ -50,6 +50,7 @@ class CloudTraits:
         fewest_zones: How many zones a cluster has to have at least.
         pools_inside_cluster: Whether pools can only use zones of the cluster's own (EKS: where it has subnets).
         has_magnum: Whether clusters are made by OpenStack Magnum, through one of its drivers.
+        reads_priorities: Whether the cluster autoscaler there reads the priority expander's ConfigMap.
         no_spot: Why spot cannot be had; empty where it can.
         no_reservation: Why reserved capacity cannot be drawn on; empty where it can.
     """
@@ -71,6 +72,7 @@ class CloudTraits:
     fewest_zones: int = 0
     pools_inside_cluster: bool = False
     has_magnum: bool = False
+    reads_priorities: bool = True
     no_spot: str = ""
     no_reservation: str = ""
 
@@ -104,6 +106,7 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         admin_pattern=r"gke-security-groups@[a-z0-9.-]+",
         admin_words="the one Google group for RBAC, gke-security-groups@your.domain",
         most_admins=1,
+        reads_priorities=False,
         spot_preference="GKE's autoscaler takes the cheapest pool that a pod fits, which is the spot pool; it has no setting",
     ),
     Cloud.AWS: CloudTraits(
