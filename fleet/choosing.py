@@ -112,5 +112,7 @@ def _warnings(offer: Offer, query: MachineQuery) -> Iterator[str]:
         yield f"Whether {offer.machine} is sold in {', '.join(query.zones)} is not known."
     if query.spot and offer.spot_sold is None:
         yield f"Whether {offer.machine} is sold as spot is not known."
+    if offer.card_share < 1:
+        yield f"{offer.machine} has {offer.card_share:.0%} of one {offer.card}.{note}"
     if offer.accelerators is None:
         yield f"The number of {offer.card} on {offer.machine} is the inventory's: the catalogue does not know it."

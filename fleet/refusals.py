@@ -14,6 +14,7 @@ from fleet.catalogue import Card, Catalogue, Offer, Status, UnknownCard
 from fleet.fitting import CHECKS, MachineQuery, matches
 
 _SHOWN = 6
+_NAME_THE_FLAVOR = "Name the flavor and its cards in the inventory."
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -58,7 +59,8 @@ def nearest_sold(catalogue: Catalogue, query: MachineQuery, card: Card) -> Card 
     """Return the card to take instead: one of the same kind that is available on the same cloud in the same region.
 
     Of these, cards with at least as much memory come before smaller ones, then the closest memory, then the cheapest machine by
-    the hour, then the name. Where the wanted card's memory was not found, price decides.
+    the hour, then the name. Where the wanted card's memory was not found, the closest in the order of cards.yaml, which goes from
+    old to new, stands in for the closest memory.
     """
     wanted = MachineQuery(cloud=query.cloud, card=card.name, region=query.region, site=query.site)
     best: tuple[tuple[bool, float, float, str], Card] | None = None
@@ -74,16 +76,16 @@ def nearest_sold(catalogue: Catalogue, query: MachineQuery, card: Card) -> Card 
         available = [offer for offer in offers if offer.status is Status.AVAILABLE]
         if not available:
             continue
-        key = (*_distance(card, other), min(_price(offer) for offer in available), other.name)
+        key = (*_distance(catalogue, card, other), min(_price(offer) for offer in available), other.name)
         if best is None or key < best[0]:
             best = (key, other)
     return best[1] if best else None
 
 
-def _distance(card: Card, other: Card) -> tuple[bool, float]:
-    """Return how far another card is in memory: whether it has less, and the difference in GiB; unknown memory is farthest."""
+def _distance(catalogue: Catalogue, card: Card, other: Card) -> tuple[bool, float]:
+    """Return how far another card is: whether it has less memory, and the difference in GiB, or in places when not known."""
     if card.memory_gib is None:
-        return (False, 0.0)
+        return (False, abs(catalogue.cards.index(card) - catalogue.cards.index(other)))
     if other.memory_gib is None:
         return (True, math.inf)
     return (other.memory_gib < card.memory_gib, abs(other.memory_gib - card.memory_gib))
@@ -123,6 +125,8 @@ def _never_sold(catalogue: Catalogue, query: MachineQuery, card: Card) -> Refusa
         f"{query.cloud} does not sell {card.name}" if known else f"the catalogue has no machine with {card.name} on {query.cloud}"
     )
     detail = f": {known[0].reason} (as of {known[0].as_of})" if known else ""
+    if any(offer.site for offer in catalogue.offers if offer.cloud is query.cloud):
+        return Refusal(reason=reason + detail, remedy=_NAME_THE_FLAVOR)
     return Refusal(reason=reason + detail, remedy=_instead(catalogue, query, card) + _elsewhere(catalogue, query, card))
 
 
@@ -153,15 +157,21 @@ def _wrong_site(_catalogue: Catalogue, query: MachineQuery, card: Card, left: Se
     asker = f"the site {query.site}" if query.site else "a site that is not named"
     return Refusal(
         reason=f"the catalogue has no flavor with {card.name} of {asker}",
-        remedy=f"Name the flavor and its cards in the inventory. Sites with one: {_listed({str(offer.site) for offer in left})}.",
+        remedy=f"{_NAME_THE_FLAVOR} Sites with one: {_listed({str(offer.site) for offer in left})}.",
     )
 
 
 def _wrong_region(catalogue: Catalogue, query: MachineQuery, card: Card, left: Sequence[Offer]) -> Refusal:
     """Explain a region without the card, and name the regions that have it."""
+    regions = f"Regions with {card.name}: {_listed({offer.region or '' for offer in left})}."
+    if not any(offer.region == query.region for offer in catalogue.offers if offer.cloud is query.cloud):
+        return Refusal(
+            reason=f"the catalogue lists nothing on {query.cloud} in {query.region}",
+            remedy=f"{regions} Or add the region, with its source, to catalogue/machines/{query.cloud}.yaml.",
+        )
     return Refusal(
         reason=f"{query.machine or card.name} is not sold on {query.cloud} in {query.region}",
-        remedy=f"Regions with it: {_listed({offer.region or '' for offer in left})}. {_instead(catalogue, query, card)}",
+        remedy=f"{regions} {_instead(catalogue, query, card)}",
     )
 
 
