@@ -135,13 +135,13 @@ class RecordingMonitor(MockMonitor):
         result = struct_pb2.Struct()
         if request.tok == "pulumi:pulumi:getResource":
             result.update(self._registered(args["urn"]))
-            return resource_pb2.ResourceInvokeResponse(**{"return": result})
+            return _invoked(result)
         answer = call(request.tok, args)
         if answer is None:
             self.findings.append(_uncovered(request.tok, args))
             answer = args
         result.update(answer)
-        return resource_pb2.ResourceInvokeResponse(**{"return": result})
+        return _invoked(result)
 
     def RegisterResourceOutputs(  # noqa: N802 -- the protocol's name
         self, request: resource_pb2.RegisterResourceOutputsRequest
@@ -269,6 +269,13 @@ class RecordingMonitor(MockMonitor):
             parent = self._parents[urn]
             worked_out[urn] = alias_urns(urn, parent, self._alias_specs.get(urn, ()), self._former_urns(parent, worked_out))
         return worked_out[urn]
+
+
+def _invoked(result: struct_pb2.Struct) -> resource_pb2.ResourceInvokeResponse:
+    """Return a function's answer; its field is named by a keyword of Python, hence the getattr."""
+    response = resource_pb2.ResourceInvokeResponse()
+    getattr(response, "return").CopyFrom(result)
+    return response
 
 
 def _duplicate(resource: Resource) -> Mistake:
