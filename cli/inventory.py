@@ -1,0 +1,44 @@
+"""``gpufleet inventory``: check an inventory, print its schema."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from cli.console import output
+from cli.fleet_tables import print_notes, print_pools
+from cli.project import INVENTORY
+from fleet.inventory import inventory_schema
+from fleet.load import load_plan
+
+_FILE = click.Path(path_type=Path)
+
+
+@click.group("inventory")
+def command() -> None:
+    """Check an inventory, or print its JSON Schema."""
+
+
+@command.command("check")
+@click.argument("file", type=_FILE, default=INVENTORY, required=False)
+@click.option("--quiet", is_flag=True, help="Say nothing when all is well.")
+def check(file: Path, *, quiet: bool) -> None:
+    """Check FILE (inventory.yaml by default) and show the pools it asks for.
+
+    Exit codes: 0 it can be planned, 2 it cannot: every mistake is printed.
+    """
+    fleet = load_plan(file)
+    if quiet:
+        return
+    console = output()
+    print_pools(console, fleet)
+    print_notes(console, fleet.notes)
+    console.print(f"{file} is well: {len(fleet.clusters)} clusters on {len(fleet.sites)} sites.")
+
+
+@command.command("schema")
+def schema() -> None:
+    """Print the JSON Schema of an inventory; editors read the copy in catalogue/schema/inventory.schema.json."""
+    click.echo(json.dumps(inventory_schema(), indent=2, sort_keys=True))
