@@ -177,7 +177,7 @@ def test_a_retired_card_is_refused_with_date_and_nearest() -> None:
     """The refusal names the last date and the nearest card that is available in the same place."""
     old = replace(OFFER, card="K80", status=Status.RETIRED, retired_on="2023", region=None, zones=None)
     v100 = replace(OFFER, card="V100", on_demand_usd_per_hour=0.5)
-    elsewhere = replace(OFFER, card="V100", on_demand_usd_per_hour=0.1, region="q")
+    elsewhere = replace(OFFER, card="T4", on_demand_usd_per_hour=0.1, region="q")
     fleet = catalogue_of(
         old, replace(old, machine="n", retired_on="2024-05-01"), OFFER, v100, elsewhere, replace(OFFER, card="P4")
     )
