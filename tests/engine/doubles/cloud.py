@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from tests.engine.doubles.rules import read_rules
-from tests.engine.doubles.wire import reveal
+from tests.engine.doubles.wire import at
 
 Operation = Literal["create", "update", "delete"]
 
@@ -36,10 +36,19 @@ class Fault:
 
 @dataclass(kw_only=True, slots=True)
 class CloudObject:
-    """One thing that exists in the fake cloud; inputs and outputs are kept with their secret markers."""
+    """One thing that exists in the fake cloud; inputs and outputs are kept with their secret markers.
+
+    Attributes:
+        id: Physical id.
+        type: Type token.
+        scope: Within which ids and names are unique: the cluster for what is inside Kubernetes, empty for the clouds themselves.
+        inputs: As declared.
+        outputs: Inputs and what the cloud added.
+    """
 
     id: str
     type: str
+    scope: str = ""
     inputs: dict[str, Any] = field(default_factory=dict)
     outputs: dict[str, Any] = field(default_factory=dict)
 
@@ -68,25 +77,27 @@ class FakeCloud:
         found = [CloudObject(**json.loads(file.read_text(encoding="utf-8"))) for file in self._objects.glob("*.json")]
         return sorted((one for one in found if token in ("", one.type)), key=lambda one: one.id)
 
-    def get(self, token: str, identifier: str) -> CloudObject | None:
+    def get(self, token: str, identifier: str, scope: str = "") -> CloudObject | None:
         """Return the object of that type and id, or None when there is none."""
-        file = self._file(token, identifier)
+        file = self._file(token, identifier, scope)
         return CloudObject(**json.loads(file.read_text(encoding="utf-8"))) if file.exists() else None
 
     def put(self, thing: CloudObject) -> None:
         """Make the object, or set it to what it is now."""
         with self._locked():
-            self._file(thing.type, thing.id).write_text(json.dumps(asdict(thing)), encoding="utf-8")
+            self._file(thing.type, thing.id, thing.scope).write_text(json.dumps(asdict(thing)), encoding="utf-8")
 
-    def remove(self, token: str, identifier: str) -> None:
+    def remove(self, token: str, identifier: str, scope: str = "") -> None:
         """Remove the object; it may be gone already."""
-        self._file(token, identifier).unlink(missing_ok=True)
+        self._file(token, identifier, scope).unlink(missing_ok=True)
 
-    def twin(self, token: str, inputs: Mapping[str, Any], unique: tuple[str, ...]) -> CloudObject | None:
+    def twin(self, token: str, scope: str, inputs: Mapping[str, Any], unique: tuple[str, ...]) -> CloudObject | None:
         """Return the living object that shares all `unique` properties with `inputs`, if the type has such properties."""
-        wanted = [reveal(inputs.get(name)) for name in unique]
-        same = (one for one in self.objects(token) if [reveal(one.inputs.get(name)) for name in unique] == wanted)
-        return next(same, None) if unique else None
+        wanted = [at(inputs, path) for path in unique]
+        if not wanted or None in wanted:
+            return None
+        there = (one for one in self.objects(token) if one.scope == scope)
+        return next((one for one in there if [at(one.inputs, path) for path in unique] == wanted), None)
 
     def change(self, token: str, identifier: str, **values: Any) -> None:  # noqa: ANN401 -- any JSON value
         """Change properties behind the program's back, as an autoscaler or a person would."""
@@ -133,9 +144,9 @@ class FakeCloud:
         lines = [json.loads(line) for line in self._journal_file.read_text(encoding="utf-8").splitlines()]
         return [line for line in lines if not operations or line["operation"] in operations]
 
-    def _file(self, token: str, identifier: str) -> Path:
+    def _file(self, token: str, identifier: str, scope: str) -> Path:
         """Return the file of one object; ids hold slashes, so the name is a digest."""
-        return self._objects / (hashlib.sha256(f"{token} {identifier}".encode()).hexdigest()[:32] + ".json")
+        return self._objects / (hashlib.sha256(f"{token} {scope} {identifier}".encode()).hexdigest()[:32] + ".json")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:

@@ -1,24 +1,55 @@
-"""What each cloud answers: physical ids, computed outputs and the results of look-ups, by resource type."""
+"""What each cloud answers: the stand-ins of the offline preview, so that both roads through the program see the same cloud."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from importlib import import_module
 from typing import Any
 
+from pulumi.runtime import rpc
 
-def identifier(token: str, name: str, inputs: Mapping[str, Any], seed: str) -> str:
-    """Return the physical id of a new object; `seed` makes it unlike that of the object it replaces."""
-    del token, inputs
-    return f"{name}-{seed}"
+from preview import outputs
+from tests.engine.doubles.wire import UNKNOWN
 
 
-def outputs(token: str, name: str, inputs: Mapping[str, Any], physical_id: str) -> dict[str, Any]:
-    """Return what the cloud adds to the inputs of a resource, secrets in clear."""
-    del token, name, inputs, physical_id
-    return {}
+def answer(token: str, name: str, inputs: Mapping[str, Any], identity: str) -> tuple[str, dict[str, Any]]:
+    """Return the physical id of a new object, and what its cloud adds to the inputs.
+
+    Args:
+        token: Type token.
+        name: Logical name.
+        inputs: Inputs in clear; unknown ones are left out before the cloud is asked.
+        identity: Unlike that of every other object, the one that this object replaces included.
+    """
+    _import_class(token)
+    return outputs.outputs_of(outputs.Declared(type=token, name=name, urn=identity, inputs=_known(inputs)))
 
 
 def call(token: str, args: Mapping[str, Any]) -> dict[str, Any] | None:
     """Return the result of a look-up; None when nobody knows that one."""
-    del token, args
-    return None
+    return outputs.call(token, args)
+
+
+def _import_class(token: str) -> None:
+    """Import the SDK module of a type, if there is one: stand-ins for plain texts follow from its class.
+
+    SDK packages are named after the provider; their modules register themselves with the runtime when the package is imported.
+    """
+    package, _, rest = token.partition(":")
+    try:
+        import_module(f"pulumi_{package.replace('-', '_')}")
+    except ModuleNotFoundError:
+        return
+    module = rpc.get_resource_module(package, rest.partition(":")[0], "")
+    info = getattr(module, "mod_info", None)
+    if info is not None:
+        import_module(info["fqn"])
+
+
+def _known(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the value without what is unknown in it."""
+    if isinstance(value, Mapping):
+        return {key: _known(item) for key, item in value.items() if item != UNKNOWN}
+    if isinstance(value, list):
+        return [_known(item) for item in value if item != UNKNOWN]
+    return value

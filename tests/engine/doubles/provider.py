@@ -21,7 +21,7 @@ from tests.engine.doubles import computed
 from tests.engine.doubles.cloud import CloudObject, FakeCloud, Operation
 from tests.engine.doubles.difference import Kind, differences, replacing
 from tests.engine.doubles.rules import Rule
-from tests.engine.doubles.wire import UNKNOWN, fill, reveal, to_plain, to_struct
+from tests.engine.doubles.wire import UNKNOWN, at, fill, reveal, to_plain, to_struct
 
 _KUBERNETES = "kubernetes"
 
@@ -40,6 +40,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         self._version = version
         self._cloud = cloud
         self._rules: dict[str, Rule] = cloud.rules()
+        self._scope = ""
 
     def GetPluginInfo(self, request: Empty, context: grpc.ServicerContext) -> plugin_pb2.PluginInfo:  # noqa: N802 -- the protocol's name
         """Answer with the version."""
@@ -80,8 +81,11 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
     def Configure(  # noqa: N802 -- the protocol's name
         self, request: provider_pb2.ConfigureRequest, context: grpc.ServicerContext
     ) -> provider_pb2.ConfigureResponse:
-        """Note the configuration's keys; say that secrets and previews are understood."""
+        """Remember which Kubernetes cluster is meant; say that secrets and previews are understood."""
         del context
+        if self._package == _KUBERNETES:
+            said = reveal(to_plain(request.args))
+            self._scope = str(said.get("clusterIdentifier") or said.get("kubeconfig") or "")
         self._cloud.note("configure", self._package, request.name, keys=sorted(request.args.keys()))
         return provider_pb2.ConfigureResponse(
             acceptSecrets=True, supportsPreview=True, acceptResources=False, acceptOutputs=False
@@ -110,24 +114,25 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         old, new = to_plain(request.old_inputs), to_plain(request.news)
         changed = differences(old, new)
         replaced = replacing(list(changed), rule.replaces)
-        same_name = bool(rule.unique) and all(reveal(old.get(name)) == reveal(new.get(name)) for name in rule.unique)
+        same_name = bool(rule.unique) and all(at(old, path) == at(new, path) is not None for path in rule.unique)
         return _diff_response(changed, replaced, delete_first=bool(replaced) and same_name)
 
     def Create(self, request: provider_pb2.CreateRequest, context: grpc.ServicerContext) -> provider_pb2.CreateResponse:  # noqa: N802 -- the protocol's name
         """Make the object; in a preview, tell what can be told before it exists."""
         token, inputs = request.type, to_plain(request.properties)
         if request.preview:
-            outputs = fill(inputs, self._outputs(token, request.name, inputs, ""), known=False)
+            _, added = self._answer(token, request.name, inputs)
+            outputs = fill(inputs, added, known=False)
             return provider_pb2.CreateResponse(properties=to_struct(outputs))
         fault = self._cloud.fault_for("create", token)
         if fault and not fault.half:
             self._fail("create", token, request.name, context)
-        if twin := self._cloud.twin(token, inputs, self._rule(token).unique):
+        if twin := self._cloud.twin(token, self._scope, inputs, self._rule(token).unique):
             self._cloud.note("create refused", token, request.name, twin=twin.id)
             _abort(context, grpc.StatusCode.ALREADY_EXISTS, f"{token} {request.name}: {twin.id} has that name already")
-        physical_id = computed.identifier(token, request.name, reveal(inputs), secrets.token_hex(4))
-        outputs = fill(inputs, self._outputs(token, request.name, inputs, physical_id), known=True)
-        self._cloud.put(CloudObject(id=physical_id, type=token, inputs=inputs, outputs=outputs))
+        physical_id, added = self._answer(token, request.name, inputs)
+        outputs = fill(inputs, added, known=True)
+        self._cloud.put(CloudObject(id=physical_id, type=token, scope=self._scope, inputs=inputs, outputs=outputs))
         self._cloud.note("create", token, request.name, id=physical_id, half=bool(fault))
         if fault:
             _abort_unfinished(context, physical_id, inputs, outputs)
@@ -137,7 +142,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         """Answer with what exists now; an empty answer says that it is gone."""
         del context
         self._cloud.note("read", request.type, request.name, id=request.id)
-        thing = self._cloud.get(request.type, request.id)
+        thing = self._cloud.get(request.type, request.id, self._scope)
         if thing is None:
             return provider_pb2.ReadResponse()
         return provider_pb2.ReadResponse(id=thing.id, properties=to_struct(thing.outputs), inputs=to_struct(thing.inputs))
@@ -153,7 +158,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         if self._cloud.fault_for("update", token):
             self._fail("update", token, request.name, context)
         outputs = fill(inputs, kept | {name: kept[name] + 1 for name in raised}, known=True)
-        self._cloud.put(CloudObject(id=request.id, type=token, inputs=inputs, outputs=outputs))
+        self._cloud.put(CloudObject(id=request.id, type=token, scope=self._scope, inputs=inputs, outputs=outputs))
         self._cloud.note("update", token, request.name, id=request.id)
         return provider_pb2.UpdateResponse(properties=to_struct(outputs))
 
@@ -161,7 +166,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         """Remove the object."""
         if self._cloud.fault_for("delete", request.type):
             self._fail("delete", request.type, request.name, context)
-        self._cloud.remove(request.type, request.id)
+        self._cloud.remove(request.type, request.id, self._scope)
         self._cloud.note("delete", request.type, request.name, id=request.id)
         return Empty()
 
@@ -184,9 +189,10 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         """Return what is known of a type; nothing of most."""
         return self._rules.get(token, Rule())
 
-    def _outputs(self, token: str, name: str, inputs: dict[str, Any], physical_id: str) -> dict[str, Any]:
-        """Return what the cloud would add, by the test's rules and by those of the package."""
-        return computed.outputs(token, name, reveal(inputs), physical_id) | dict(self._rule(token).outputs)
+    def _answer(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return a new object's id and what the cloud adds to it, by the package's stand-ins and the test's rules."""
+        physical_id, added = computed.answer(token, name, reveal(inputs), secrets.token_hex(8))
+        return physical_id, added | dict(self._rule(token).outputs)
 
     def _fail(self, operation: Operation, token: str, name: str, context: grpc.ServicerContext) -> NoReturn:
         """Suffer a planted fault: the cloud refuses, and nothing has changed."""

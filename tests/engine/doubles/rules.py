@@ -16,7 +16,7 @@ class Rule:
     Attributes:
         replaces: Property paths without indices, such as ``nodeConfig.spot``; a change at or under one replaces the resource.
         autoname: Property that gets a made-up name when the program gives none; empty for none.
-        unique: Properties that together no two living objects of the type may share; the cloud refuses the second.
+        unique: Dotted paths that, all set, no two living objects of the type may share; the cloud refuses the second.
         counts_updates: Computed numbers that each update raises, such as a launch template's ``latestVersion``.
         outputs: What the cloud computes, for types that only tests know.
     """

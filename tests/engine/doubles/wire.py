@@ -40,6 +40,14 @@ def reveal(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
     return value
 
 
+def at(values: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return the value at a dotted path, in clear; None when there is none."""
+    value = reveal(dict(values))
+    for key in path.split("."):
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
 def fill(given: Any, computed: Any, *, known: bool) -> Any:  # noqa: ANN401 -- any JSON value
     """Return what was given with what the cloud adds to it, at any depth; what was given wins.
 
