@@ -39,7 +39,7 @@ from fleet.naming import NameKind, cloud_name
 from fleet.records import NodePool
 
 LONGEST_DNS_PREFIX = 54
-"""Most characters of a cluster's DNS prefix, which Azure makes unique. Source: cluster-api-provider-azure, validateDNSPrefix, 2026-11."""
+"""Most characters of a cluster's DNS prefix. Source: cluster-api-provider-azure, validateDNSPrefix, read 2026-11-21."""
 
 
 def to_cluster_args(
@@ -52,7 +52,7 @@ def to_cluster_args(
         resource_group_name=place.resource_group,
         resource_name=place.cluster,
         location=plan.region,
-        node_resource_group=cloud_name(NameKind.AZURE_RESOURCE_GROUP, plan.name, "nodes"),
+        node_resource_group=f"{name}-nodes",
         dns_prefix=name[:LONGEST_DNS_PREFIX].rstrip("-"),
         kubernetes_version=plan.kubernetes_version,
         sku=containerservice.ManagedClusterSKUArgs(

@@ -150,4 +150,4 @@ def to_reservation_scope(pool: NodePool) -> str | None:
 
     AKS asks for Contributor on that group, and for nothing narrower (AKS, use-capacity-reservation-groups.md, 2026-08).
     """
-    return pool.reservation.split("/providers/")[0] if pool.reservation else None
+    return pool.reservation.partition("/providers/")[0] if pool.reservation else None
