@@ -174,6 +174,11 @@ class DriverTraits:
         no_wake: Why an empty GPU node group is not woken by the autoscaler the driver brings.
         no_taints: Why nodes do not get the plan's taints; empty where they do.
         no_labels: Why nodes do not get the plan's labels; empty where they do.
+        no_control_plane_cidrs: Why access to the API server cannot be restricted to ranges; empty where it can.
+        services_cidr: The usual range of services, where the driver is not free in it; empty where it is.
+        dns_address: The cluster DNS' address where the driver fixes it: it has to be in the range of services.
+        newest_kubernetes: Newest Kubernetes minor version that the driver's release notes name; empty when they name none.
+        wants_patch_version: Whether the driver is told the version with its patch level.
         warning: What anybody who chooses the driver should know; empty for nothing.
         source: Where these are from, with the date.
     """
@@ -184,6 +189,11 @@ class DriverTraits:
     no_labels: str
     warning: str
     source: str
+    no_control_plane_cidrs: str = ""
+    services_cidr: str = ""
+    dns_address: str = ""
+    newest_kubernetes: str = ""
+    wants_patch_version: bool = False
 
 
 DRIVERS: Mapping[MagnumDriver, DriverTraits] = {
@@ -196,7 +206,11 @@ DRIVERS: Mapping[MagnumDriver, DriverTraits] = {
         no_taints="",
         no_labels="",
         warning="Magnum's Heat driver is deprecated since 20.0.0 and gone in 23.0.0 (2026.2)",
-        source="kubernetes/autoscaler magnum_nodegroup.go 2026-08-22; Magnum release notes 2026-07",
+        source="kubernetes/autoscaler magnum_nodegroup.go 2026-08-22; openstack/magnum stable/2026.1 9f9c4b9f, 2026-07",
+        services_cidr="10.254.0.0/16",
+        dns_address="10.254.0.10",
+        newest_kubernetes="1.28",
+        wants_patch_version=True,
     ),
     MagnumDriver.CAPI_HELM: DriverTraits(
         no_zero="the magnum-capi-helm driver raises for a minimum below 1",
@@ -213,5 +227,7 @@ DRIVERS: Mapping[MagnumDriver, DriverTraits] = {
         no_labels="the magnum-cluster-api driver passes no labels to nodes but node-role.kubernetes.io/<role> of the group",
         warning="",
         source="magnum-cluster-api resources.py 3890a36, 2026-08",
+        no_control_plane_cidrs="the magnum-cluster-api driver cannot restrict the API server to address ranges",
+        wants_patch_version=True,
     ),
 }

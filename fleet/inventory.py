@@ -26,6 +26,12 @@ def _ipv4_range(text: str) -> str:
     return text
 
 
+def _ipv4_address(text: str) -> str:
+    """Return `text` if it is an IPv4 address."""
+    ipaddress.IPv4Address(text)
+    return text
+
+
 def _lower(value: object) -> object:
     """Return text in lower case, for values whose case carries nothing."""
     return value.lower() if isinstance(value, str) else value
@@ -189,6 +195,9 @@ class OpenstackSettings(Model):
     )
     control_plane_flavor: Text | None = Field(default=None, description="Flavor of control plane nodes; m2.large by default.")
     control_plane_nodes: Literal[1, 3, 5] | None = Field(default=None, description="1, 3 or 5; 3 by default.")
+    dns_nameservers: list[Annotated[str, AfterValidator(_ipv4_address)]] | None = Field(
+        default=None, description="IPv4 addresses of the name servers that nodes ask; 8.8.8.8 by default."
+    )
     gpu_autoscaler: Text | None = Field(
         default=None, description="The autoscaler that can wake an empty GPU node group here, in your words: allows min 0."
     )

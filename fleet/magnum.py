@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from fleet.clouds import DRIVERS
+from collections.abc import Iterator
+
+from fleet.clouds import DRIVERS, DriverTraits
 from fleet.inventory import OpenstackSettings
 from fleet.records import MagnumPlan, NoteLevel
 from fleet.scope import Scope
 from fleet.sizes import driver_of
+from fleet.versions import KUBERNETES
 
 _IMAGE = "fedora-coreos-latest"
 _EXTERNAL_NETWORK = "public"
 _CONTROL_PLANE_FLAVOR = "m2.large"
 _CONTROL_PLANE_NODES = 3
+_NAMESERVERS = ("8.8.8.8",)
 
 
 def plan_magnum(scope: Scope) -> MagnumPlan:
@@ -24,9 +28,13 @@ def plan_magnum(scope: Scope) -> MagnumPlan:
     if settings.driver is None:
         words = f"no Magnum driver is stated, {driver} is assumed: sites.{scope.site_name}.openstack.driver"
         scope.findings.note(scope.about, words, NoteLevel.WARNING)
-    for words in (traits.warning, traits.no_taints, traits.no_labels):
+    for words in (traits.warning, traits.no_taints, traits.no_labels, *_version_warnings(scope, traits)):
         if words:
             scope.findings.note(scope.about, words, NoteLevel.WARNING)
+    ranges, path = scope.texts("network", "control_plane_cidrs")
+    if ranges and traits.no_control_plane_cidrs:
+        remedy = "Leave it out, and restrict the API server in the site's own network."
+        scope.findings.refuse(path, traits.no_control_plane_cidrs, remedy, ", ".join(ranges))
     return MagnumPlan(
         driver=driver,
         image=settings.image or _IMAGE,
@@ -35,4 +43,15 @@ def plan_magnum(scope: Scope) -> MagnumPlan:
         control_plane_nodes=settings.control_plane_nodes or _CONTROL_PLANE_NODES,
         keypair=settings.keypair,
         gpu_autoscaler=settings.gpu_autoscaler,
+        dns_nameservers=tuple(settings.dns_nameservers or _NAMESERVERS),
     )
+
+
+def _version_warnings(scope: Scope, traits: DriverTraits) -> Iterator[str]:
+    """Yield what is doubtful about the Kubernetes version under a driver."""
+    version = scope.text("kubernetes") or KUBERNETES
+    newest = traits.newest_kubernetes
+    if newest and [int(part) for part in version.split(".")[:2]] > [int(part) for part in newest.split(".")]:
+        yield f"Kubernetes {version} is newer than {newest}, the newest that the driver's release notes name"
+    if traits.wants_patch_version and version.count(".") == 1:
+        yield f"Kubernetes {version} is asked for as {version}.0: state the patch version of an image that the site has"

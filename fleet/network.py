@@ -5,8 +5,10 @@ from __future__ import annotations
 import ipaddress
 from itertools import combinations
 
+from fleet.clouds import DRIVERS, DriverTraits
 from fleet.records import NetworkPlan
 from fleet.scope import Scope
+from fleet.sizes import driver_of
 
 _USUAL = {"nodes_cidr": "10.0.0.0/16", "pods_cidr": "10.64.0.0/14", "services_cidr": "10.112.0.0/20"}
 _LARGEST_PREFIX = {"nodes_cidr": 20, "pods_cidr": 21, "services_cidr": 27}
@@ -16,7 +18,9 @@ nodes of 110 pods, and its smallest range of services is a /27 (GKE, VPC-native 
 
 def plan_network(scope: Scope) -> NetworkPlan:
     """Return the addresses of a cluster; ranges that overlap or are too small are put into the findings."""
-    ranges = {name: scope.text("network", name) or usual for name, usual in _USUAL.items()}
+    driver = driver_of(scope)
+    traits = DRIVERS[driver] if driver else None
+    ranges = {name: scope.text("network", name) or usual for name, usual in _usual(traits).items()}
     networks = {name: ipaddress.IPv4Network(text) for name, text in ranges.items()}
     for name, network in networks.items():
         if network.prefixlen > _LARGEST_PREFIX[name]:
@@ -27,4 +31,16 @@ def plan_network(scope: Scope) -> NetworkPlan:
         if first.overlaps(second):
             _, path = scope.setting("network", other)
             scope.findings.refuse(path, f"overlaps {one}, {first}", "Use ranges that share no address.", str(second))
+    services = networks["services_cidr"]
+    if traits and traits.dns_address and ipaddress.IPv4Address(traits.dns_address) not in services:
+        _, path = scope.setting("network", "services_cidr")
+        reason = f"the {driver} driver puts the cluster's DNS at {traits.dns_address}, which is not in it"
+        scope.findings.refuse(
+            path, reason, f"Use {traits.services_cidr}, or another range that holds the address.", str(services)
+        )
     return NetworkPlan(**ranges, control_plane_cidrs=scope.texts("network", "control_plane_cidrs")[0])
+
+
+def _usual(traits: DriverTraits | None) -> dict[str, str]:
+    """Return the ranges of a cluster that states none; a Magnum driver may fix that of the services."""
+    return _USUAL | ({"services_cidr": traits.services_cidr} if traits and traits.services_cidr else {})

@@ -27,6 +27,9 @@ HUB_STACK = "hub"
 """Name of the stack that holds everything inside Kubernetes; no site may have it."""
 
 _OWN_TAGS = ("billing-account", "card", "cluster", "managed-by", "site")
+_RESERVED_POOLS = ("default-master", "default-worker", "general", "system")
+"""Names of pools that clusters have besides those for cards."""
+
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
@@ -220,6 +223,8 @@ def _check_admins(scope: Scope) -> None:
 def _check_pool_names(scope: Scope, pools: tuple[NodePool, ...]) -> None:
     """Refuse pools of one cluster whose names are equal, as written or as the cloud would have them."""
     by_name: dict[str, list[str]] = defaultdict(list)
+    for name in sorted({pool.name for pool in pools} & set(_RESERVED_POOLS)):
+        scope.findings.refuse((*scope.path, "gpus"), "the pool without accelerators has this name", "Use another `name`.", name)
     for pool in pools:
         by_name[cloud_name(POOL_NAMES[scope.cloud], pool.name)].append(pool.name)
     for name, same in sorted(by_name.items()):

@@ -7,7 +7,7 @@ import logging
 import runpy
 import sys
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ from preview.settings import StackSettings
 
 ORGANIZATION = "organization"
 """Organization name that every offline preview runs under; also the file backend's."""
+
+
+MESSAGE_SHOWN = 32
+"""Exit code by which a program tells Pulumi's Python host that its user has been told what is wrong."""
 
 
 class ProgramFailedError(Exception):
@@ -94,7 +98,11 @@ def run_program(given: StackSettings, references: Mapping[str, Mapping[str, Any]
         raise ProgramFailedError(str(error), is_bad_input=True) from None
     except pulumi.RunError as error:
         raise ProgramFailedError(str(error), is_bad_input=False) from None
-    except (Exception, SystemExit) as error:  # noqa: BLE001 -- whatever a program raises becomes one message
+    except SystemExit as error:
+        told = [finding.reason for finding in run.engine.findings if finding.severity == "error"]
+        message = "\n".join(told) or explain(error, given.main.parent)
+        raise ProgramFailedError(message, is_bad_input=error.code == MESSAGE_SHOWN) from None
+    except Exception as error:  # noqa: BLE001 -- whatever a program raises becomes one message
         raise ProgramFailedError(explain(error, given.main.parent), is_bad_input=False) from None
     return run
 
@@ -119,9 +127,24 @@ async def _run(given: StackSettings, run: Run) -> None:
     folder = str(given.main.parent)
     sys.path.insert(0, folder)
     try:
-        await stack.run_in_stack(lambda: _execute(given.main))
+        await stack.run_in_stack(lambda: execute_and_drain(lambda: _execute(given.main)))
     finally:
         sys.path.remove(folder)
+
+
+async def execute_and_drain(program: Callable[[], None]) -> None:
+    """Run a program's body and wait for all that it set going, one task after the other.
+
+    The SDK's own wait, which follows and then finds nothing left to do, subscribes to every outstanding task anew each time one of
+    them ends, so its time grows with the square of their number.
+
+    Raises:
+        Exception: The first failure of the body, of a registration or of an `apply`.
+    """
+    program()
+    calls, tasks = settings._get_rpc_manager().rpcs, settings.SETTINGS.outputs  # noqa: SLF001 -- the SDK's only registers
+    while calls or tasks:
+        await (calls.pop() if calls else tasks.pop())
 
 
 def _execute(main: Path) -> None:

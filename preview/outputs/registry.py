@@ -77,13 +77,29 @@ def _computed_texts(type_token: str) -> tuple[str, ...]:
     return tuple(key for key, kind in hints.items() if kind == Output[str] and key not in ("id", "urn"))
 
 
+def stack_outputs(name: str, references: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the engine's own function ``pulumi:pulumi:readStackOutputs`` answers for a stack.
+
+    Raises:
+        LookupError: No such stack was given; the engine's words.
+    """
+    found = _stack(name, references)
+    if found is None:
+        raise LookupError(f'unknown stack "{name}"')
+    return {"name": name, "outputs": found.get("outputs", {}), "secretOutputNames": sorted(found.get("secret_outputs", ()))}
+
+
+def _stack(name: str, references: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Return what a stack exports, by its full name or the last part of it; None when it was not given."""
+    return references.get(name) or references.get(name.rpartition("/")[2])
+
+
 def _stack_reference(declared: Declared) -> Answer:
     """Return the outputs of the referenced stack, those that hold secrets marked."""
     wanted = declared.text("name", declared.name)
-    known = declared.references
-    found = known.get(wanted) or known.get(wanted.rpartition("/")[2])
+    found = _stack(wanted, declared.references)
     if found is None:
-        raise FleetErrors([_missing_stack(wanted, known)])
+        raise FleetErrors([_missing_stack(wanted, declared.references)])
     secrets = set(found.get("secret_outputs", ()))
     outputs = {key: wire.secret(value) if key in secrets else value for key, value in found.get("outputs", {}).items()}
     return wanted, {"name": wanted, "outputs": outputs, "secretOutputNames": sorted(secrets)}
