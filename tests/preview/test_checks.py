@@ -125,9 +125,7 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("cloud", "right", "wrong", "path", "remedy"), WRONG, ids=lambda value: str(value)[:40])
-def test_what_mocks_let_through_is_found(  # noqa: PLR0913 -- the columns of the table
-    cloud: str, right: str, wrong: str, path: str, remedy: str, tmp_path: Path
-) -> None:
+def test_what_mocks_let_through_is_found(cloud: str, right: str, wrong: str, path: str, remedy: str, tmp_path: Path) -> None:
     """One slip in a right program yields a finding at that path whose remedy says what would be right."""
     assert right in RIGHT[cloud]
     found = by_path(_findings(RIGHT[cloud].replace(right, wrong, 1), tmp_path))
