@@ -9,7 +9,8 @@ Siblings hold the parts: `eks_network` (VPC, subnets, NAT), `eks_identity` (role
 * The API server answers inside the VPC and outside it to `control_plane_cidrs`; when there are none, to every address.
 * The control plane's subnets are those of its first day: EKS takes no subnet of another zone later (aws/containers-roadmap#2330,
   read 2026-11-21), so a new zone is for nodes only and the list is ignored afterwards. A first zone cannot be given up.
-* Support is STANDARD: EKS upgrades a cluster whose version runs out, instead of charging six times the price to keep it.
+* Support is STANDARD: EKS upgrades a cluster whose version runs out, instead of keeping it at a higher price (EKS
+  user guide, view-upgrade-policy, read 2026-11-21).
 * All five control plane logs are kept for 90 days, in a group declared first: EKS would make one without end and without tags.
 * EKS has no maintenance windows. The patch version is EKS's own: of a version ``1.N.P`` it gets ``1.N``.
 """

@@ -6,8 +6,8 @@ The cluster is made without EKS's own unmanaged copies (`bootstrap_self_managed_
 * after the system group, since they are deployments and not ACTIVE until a node runs them: coredns, aws-ebs-csi-driver.
 
 Versions are not pinned: EKS takes its default for the cluster's Kubernetes version when an add-on is made, and an update
-overwrites what others changed in its own fields. The CNI keeps two spare addresses a node and not a whole spare interface, which
-on the large machines is up to fifty addresses (amazon-vpc-cni-k8s README: WARM_IP_TARGET, MINIMUM_IP_TARGET).
+overwrites what others changed in its own fields. The CNI keeps two spare addresses a node and not a whole spare interface
+(WARM_IP_TARGET and MINIMUM_IP_TARGET, amazon-vpc-cni-k8s datastore code, read 2026-11-21), since pods share the nodes' subnets.
 """
 
 from __future__ import annotations

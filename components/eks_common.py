@@ -38,19 +38,15 @@ def minor_version(kubernetes_version: str) -> str:
 def cost_tags(args: ClusterArgs, card: str | None = None, name: str | None = None) -> dict[str, str]:
     """Return the cost tags as AWS takes them, with ``Name`` where the console shows that as the thing's name.
 
-    AWS takes letters, digits, spaces and ``+ - = . _ : / @``, keys of 128 and values of 256 characters, and keeps keys that start
-    with ``aws:`` to itself (Tag naming limits, AWS Tag Editor user guide). What is not taken becomes an underscore.
+    AWS takes letters, digits, spaces and ``+ - = . _ : / @``, keys of 128 and values of 256 characters, and keeps keys and values
+    that start with ``aws:`` to itself (AWS Batch user guide, tag-restrictions, read 2026-11-21, the strictest of the services'
+    pages seen). What is not taken becomes an underscore.
     """
     said = tags(args, card) | ({"Name": name} if name else {})
-    return {_tag_key(key): _tag_text(value)[:_TAG_VALUE_LONGEST] for key, value in said.items()}
+    return {_tag_text(key, _TAG_KEY_LONGEST): _tag_text(value, _TAG_VALUE_LONGEST) for key, value in said.items()}
 
 
-def _tag_key(key: str) -> str:
-    """Return a tag key that AWS takes."""
-    legal = _tag_text(key)
-    return (f"_{legal}" if legal.lower().startswith("aws:") else legal)[:_TAG_KEY_LONGEST]
-
-
-def _tag_text(text: str) -> str:
-    """Return `text` with an underscore for each character that AWS does not take in tags."""
-    return re.sub(r"[^\w\s+\-=.:/@]", "_", text)
+def _tag_text(text: str, longest: int) -> str:
+    """Return a tag's key or value as AWS takes it: an underscore for each illegal character and before ``aws:``."""
+    legal = re.sub(r"[^\w\s+\-=.:/@]", "_", text)
+    return (f"_{legal}" if legal.lower().startswith("aws:") else legal)[:longest]

@@ -7,8 +7,8 @@ Choices, and why:
 * The node range is cut into eight equal parts by the *letter* of the zone (a to g), and the eighth is cut again for the public
   subnets. A zone that is added later so never moves, and thereby replaces, the subnet of another.
 * One NAT gateway per zone: the loss of a zone cuts off no other, and image and data traffic does not pay for crossing zones.
-  That is 0.045 USD an hour each in us-east-1 (32.85 a month; three zones 98.55), and 0.045 USD per GB either way (list price,
-  read 2026-11-21).
+  That is 0.045 USD an hour each in us-east-1 (32.85 a month; three zones 98.55), 0.005 for its
+  address, and 0.045 USD per GB either way (cloudburn.io, 2026-02-24, and other pages on prices; AWS's own page was not seen).
 * S3 is reached through a gateway endpoint, which is free: data sets and the layers of ECR images pass the NAT gateways by.
 * A zone that only a pool names gets subnets for that pool's nodes and none for the control plane: EKS runs control planes in
   fewer zones than EC2 runs machines (not in us-east-1e, for one: cloudposse components changelog 1.203.0, read 2026-11-21).

@@ -4,7 +4,8 @@ Choices, and why:
 
 * Disk, instance metadata and instance tags stand in a launch template; EKS refuses them on the group beside one. The group
   names the template's own version number, because ``$Latest`` is read back as a number and shows a diff.
-* Metadata takes version 2 tokens and one hop: no pod reaches the node's role. The AL2023 images are made for it.
+* Metadata takes version 2 tokens and one hop: no pod reaches the node's role. AL2023 managed groups have one hop by default
+  (kubernetes-sigs/aws-load-balancer-controller#3695), so pods that ask for region or VPC there have to be told them.
 * EKS does not hand a group's tags to its Auto Scaling group, so each hint is an `aws.autoscaling.Tag`: every label, every taint
   in Kubernetes' spelling, the accelerators, and the ephemeral storage, without which a pod that asks for some wakes no pool.
 * ``k8s.amazonaws.com/accelerator`` is set on NVIDIA nodes only: the autoscaler holds any node with that label to be unready
@@ -69,8 +70,8 @@ def image_type(pool: NodePool) -> str:
 def architecture_of(machine: str) -> str:
     """Return ``arm64`` for a Graviton machine type, else ``amd64``.
 
-    A ``g`` among the letters after the generation stands for Graviton: m7g, c7gn, im4gn; a1 is the first generation (EC2 user
-    guide, instance type naming conventions).
+    A ``g`` among the letters after the generation stands for Graviton: m7g, c7gn, im4gn; a1 is the first generation (families
+    as aws/aws-graviton-getting-started lists them, and the CDK's InstanceClass for a1; read 2026-11-21).
     """
     family = machine.partition(".")[0]
     is_graviton = family == "a1" or re.fullmatch(r"[a-z]+\d+[a-z]*g[a-z]*", family.partition("-")[0])
@@ -88,7 +89,7 @@ def scaling_hints(pool: NodePool) -> dict[str, str]:
     """Return what the cluster autoscaler reads of a group without nodes: tag keys of the Auto Scaling group, and values.
 
     Of two taints with one key the tag holds the stronger; the autoscaler adds the other from DescribeNodegroup. Storage is 85 %
-    of the disk: the kubelet keeps a tenth free and the system takes its part, and too high a hint would wake nodes in vain.
+    of the disk, a guess on the safe side: kubelet and system keep a part, and too high a hint would wake nodes in vain.
     """
     strongest_last = sorted(pool.taints, key=lambda taint: _WEAKEST_FIRST.index(taint.effect))
     labels = {f"label/{key}": value for key, value in node_labels(pool).items()}
@@ -203,7 +204,10 @@ def to_scaling_args(min_nodes: int, max_nodes: int) -> aws.eks.NodeGroupScalingC
 
 
 def group_prefix(name: str) -> str:
-    """Return the start of a node group's name; the provider adds 26 characters, and EKS takes 63."""
+    """Return the start of a node group's name: EKS takes 63 characters, of which the provider adds 26.
+
+    Source of the latter: terraform-plugin-sdk v2.37.0, helper/id, UniqueIDSuffixLength, read 2026-11-21.
+    """
     return cloud_name(NameKind.EKS_NODE_GROUP, name)[:_GROUP_PREFIX_LONGEST].rstrip("-") + "-"
 
 

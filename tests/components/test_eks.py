@@ -262,9 +262,9 @@ def test_pool_zones_are_its_own_then_the_clusters_and_one_for_a_reservation() ->
 
 def test_tags_are_made_legal() -> None:
     """Characters AWS refuses become underscores, lengths are kept, and the reserved prefix is left to AWS."""
-    args = some_args(tags=(("aws:owner", "a"), ("billing (main)", "50% é*"), ("long", "x" * 300)))
+    args = some_args(tags=(("aws:owner", "AWS:a"), ("billing (main)", "50% é*"), ("long", "x" * 300)))
     assert cost_tags(args, "T4", name="n") == {
-        "_aws:owner": "a",
+        "_aws:owner": "_AWS:a",
         "billing _main_": "50_ é_",
         "long": "x" * 256,
         "card": "T4",
