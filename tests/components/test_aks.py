@@ -17,6 +17,7 @@ from fleet.clouds import Cloud
 from fleet.labels import CapacityType, Taint, TaintEffect
 from fleet.naming import NAME_RULES, NameKind, cloud_name
 from fleet.records import ClusterPlan, GpuDriver, MaintenanceWindow, NetworkPlan, NodePool, SystemPool
+from preview.checks import check
 from preview.graph import MASK, Resource, ResourceGraph
 from tests.support.declaring import declare, only
 from tests.support.plans import NVIDIA_TAINT, a_cluster, a_pool, a_spot_pool
@@ -113,6 +114,11 @@ def test_children_belong_to_the_component(full: ResourceGraph) -> None:
     assert {child.parent for child in children} == {component.urn}
     assert {child.provider for child in children} == {provider.urn}
     assert full.findings == ()
+
+
+def test_inputs_are_what_the_sdk_knows(full: ResourceGraph) -> None:
+    """No property, type or enumerated word is one that azure-native's own classes lack."""
+    assert [str(finding) for finding in check(full.resources)] == []
 
 
 def test_cost_tags_are_on_all_that_takes_them(full: ResourceGraph) -> None:
