@@ -177,9 +177,10 @@ def test_project_of_the_credentials_serves_where_none_is_planned() -> None:
     graph = declare(a_plan(account=None))
     (account,) = graph.of_type("gcp:serviceaccount/account:Account")
     assert "project" not in account.inputs
-    projects = {found.inputs["project"] for found in graph.of_type(MEMBER)}
-    assert len(projects) == 1
-    assert the_cluster(graph).inputs["workloadIdentityConfig"] == {"workloadPool": f"{projects.pop()}.svc.id.goog"}
+    email = graph.outputs["facts"]["identity"]["node_service_account"]
+    project = email.partition("@")[2].removesuffix(".iam.gserviceaccount.com")
+    assert {found.inputs["project"] for found in graph.of_type(MEMBER)} == {project}
+    assert the_cluster(graph).inputs["workloadIdentityConfig"] == {"workloadPool": f"{project}.svc.id.goog"}
 
 
 def test_pools_wait_for_roles_and_nat() -> None:
