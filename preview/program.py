@@ -120,6 +120,7 @@ async def _run(given: StackSettings, run: Run) -> None:
             organization=ORGANIZATION,
             root_directory=str(given.main.parent),
             callbacks=None,
+            outputs=set(),
         )
     )
     settings.set_root_resource(None)  # type: ignore[arg-type]  # a second run in one process starts without a stack
@@ -135,14 +136,15 @@ async def _run(given: StackSettings, run: Run) -> None:
 async def execute_and_drain(program: Callable[[], None]) -> None:
     """Run a program's body and wait for all that it set going, one task after the other.
 
-    The SDK's own wait, which follows and then finds nothing left to do, subscribes to every outstanding task anew each time one of
-    them ends, so its time grows with the square of their number.
+    The SDK's own wait, which follows and then finds nothing left to do, subscribes to every outstanding task anew each time
+    one of them ends, so its time grows with the square of their number.
 
     Raises:
         Exception: The first failure of the body, of a registration or of an `apply`.
     """
     program()
-    calls, tasks = settings._get_rpc_manager().rpcs, settings.SETTINGS.outputs  # noqa: SLF001 -- the SDK's only registers
+    calls = settings._get_rpc_manager().rpcs  # noqa: SLF001 -- the SDK's only register of them
+    tasks: set[asyncio.Task[Any]] = getattr(settings.SETTINGS, "outputs")  # noqa: B009 -- pyright cannot see through it
     while calls or tasks:
         await (calls.pop() if calls else tasks.pop())
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import dataclasses
+import gc
 import json
 import os
 import sys
@@ -22,6 +23,9 @@ from preview.graph import ResourceGraph
 from preview.program import ProgramFailedError, Run, run_program
 from preview.settings import load_settings
 
+_COLLECTOR_THRESHOLDS = (100_000, 50, 100)
+"""For a process that keeps nearly all it makes and then ends: with Python's own thresholds the garbage collector walks every
+living resource again and again, more than half of the time at 2,000 resources (measured 2026-11-21)."""
 FAILED = 1
 BAD_INPUT = 2
 
@@ -83,6 +87,7 @@ def main(arguments: Sequence[str]) -> int:
     references = json.loads(given.references.read_text(encoding="utf-8")) if given.references else {}
     out, inventory = given.out.resolve(), given.inventory.resolve() if given.inventory else None
     os.chdir(given.project_dir)
+    gc.set_threshold(*_COLLECTOR_THRESHOLDS)
     try:
         result = preview_stack(Path.cwd(), given.stack, inventory, references)
     except FleetErrors as error:
