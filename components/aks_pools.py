@@ -7,7 +7,8 @@ taint; its home is `general`, a user pool without taints and of the same size. S
 
 Facts (AKS documentation of 2026-08-21 unless said otherwise):
 - Scaling from zero needs no hints: Azure's autoscaler builds its template from the pool's own labels and taints.
-- `count` must be sent even with autoscaling (pulumi-azure-native issue 2943); what it is later belongs to the autoscaler.
+- `count` must be sent even with autoscaling (pulumi-azure-native issue 2943); what it is later belongs to the autoscaler. Azure's
+  API takes a smallest count above the count sent (Azure/AKS issue 1758, 2020-08), so raising it later needs nothing else.
 - AKS adds a taint and a label to spot pools; both are declared, or each refresh shows them and the next update erases the label
   (spot-node-pool.md; terraform-provider-azurerm issue 9454). Spot pools are upgraded without surge nodes, so they set none.
 - Other card pools are upgraded in place, a node at a time (`maxSurge` 0, `maxUnavailable` 1; stateful-workload-upgrades.md): a
