@@ -1,8 +1,8 @@
 """Who reaches an AKS cluster, and with what: Entra, the API server's allowed addresses, the lock, and the kubeconfig.
 
 People and programs log in with Entra alone: local accounts are off, so no certificate that opens the cluster exists anywhere, and
-the kubeconfig holds no credential: it calls ``kubelogin``. How that logs in where nobody sits at a browser is the environment's to
-say: ``AAD_LOGIN_METHOD`` (``azurecli``, ``spn``, ``workloadidentity``, ``msi``) goes before the flag in the file (kubelogin's
+the kubeconfig holds no credential: it calls ``kubelogin``. How that logs in where nobody sits at a browser is for the environment
+to say: ``AAD_LOGIN_METHOD`` (``azurecli``, ``spn``, ``workloadidentity``, ``msi``) goes before the flag in the file (kubelogin's
 options source, read 2026-11-21). Whoever runs the hub stack has to be in one of the plan's admin groups or to hold an "Azure
 Kubernetes Service RBAC" role.
 """
