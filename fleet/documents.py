@@ -6,11 +6,13 @@ so are duplicate keys: a path in an error message then names exactly one place.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 import yaml
+from yaml.reader import Reader, ReaderError
 
 from fleet.errors import FleetErrors, Mistake
 
@@ -18,8 +20,12 @@ LARGEST_BYTES = 1_000_000
 """Largest document read: a thousand clusters take about a fifth of it."""
 
 _DEEPEST = 30
+_KEY_SHOWN_CHARACTERS = 120
 
 Path = tuple[str | int, ...]
+
+_LINE_BREAKS = re.compile("\r\n|[\n\r\x85\u2028\u2029]")
+"""What libyaml counts lines by."""
 
 _TAG = "tag:yaml.org,2002:"
 
@@ -69,8 +75,14 @@ for _name, _pattern, _first in (
 
 def path_text(path: Path) -> str:
     """Return a path as people write it: ``clusters.google.gke-a.gpus[2].card``."""
-    text = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in path)
+    text = "".join(f"[{part}]" if isinstance(part, int) else f".{_key_text(part)}" for part in path)
     return text.removeprefix(".")
+
+
+def _key_text(key: str) -> str:
+    """Return a key as paths show it: quoted when empty or unprintable, cut when long, so that a message stays one line."""
+    shown = key if key.isprintable() and key else repr(key)
+    return shown if len(shown) <= _KEY_SHOWN_CHARACTERS else f"{shown[:_KEY_SHOWN_CHARACTERS]}…"
 
 
 def parse_document(content: bytes, file: str) -> Document:
@@ -137,15 +149,30 @@ def _broken(error: yaml.YAMLError, text: str, file: str) -> Mistake:
     mark = getattr(error, "problem_mark", None)
     problem = getattr(error, "problem", None) or str(error).splitlines()[0]
     if mark is None:
-        return Mistake(file=file, path="", reason=f"not YAML: {problem}", remedy="Write plain text.")
+        line = _line_of_unprintable(text) if isinstance(error, ReaderError) else 0
+        return Mistake(file=file, line=line, path="", reason=f"not YAML: {problem}", remedy="Write plain text.")
     line = mark.line + 1
-    if text.splitlines()[mark.line : line] and "\t" in text.splitlines()[mark.line][: mark.column + 1]:
+    if _is_tab_trouble(text, mark):
         return Mistake(
             file=file, line=line, path="", reason="a tab stands where YAML takes only spaces", remedy="Indent with spaces."
         )
     context = getattr(error, "context", None)
     reason = f"not YAML: {context}, {problem}" if context else f"not YAML: {problem}"
     return Mistake(file=file, line=line, path="", reason=reason, remedy=f"Mend the text at column {mark.column + 1}.")
+
+
+def _is_tab_trouble(text: str, mark: yaml.Mark) -> bool:
+    """Return whether a tab stands where the parser gave up: in the indentation of the line, or at the very place."""
+    lines = _LINE_BREAKS.split(text)
+    line = lines[mark.line] if mark.line < len(lines) else ""
+    indentation = line[: len(line) - len(line.lstrip(" \t-"))]
+    return "\t" in indentation or line[mark.column : mark.column + 1] == "\t"
+
+
+def _line_of_unprintable(text: str) -> int:
+    """Return the line of the first character that YAML does not allow, 0 when none is found."""
+    found = Reader.NON_PRINTABLE.search(text)
+    return len(_LINE_BREAKS.split(text[: found.start()])) if found else 0
 
 
 class _Builder:
@@ -191,10 +218,12 @@ class _Builder:
         try:
             if kind == "int":
                 return int(text, 0) if text[:2] in {"0o", "0x"} else int(text)
-            if kind == "float":
-                return float(text)
-        except ValueError:
-            self._add(node.start_mark.line + 1, path, text, "a number with too many digits", "Write a number that can be meant.")
+            if kind == "float" and math.isfinite(number := float(text)):
+                return number
+        except ValueError:  # Python reads no whole number of more than 4300 digits
+            pass
+        if kind in {"int", "float"}:
+            self._add(node.start_mark.line + 1, path, text, "too large a number", "Write a number that can be meant.")
         return text
 
     def _add(self, line: int, path: Path, value: object, reason: str, remedy: str) -> None:

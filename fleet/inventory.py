@@ -21,15 +21,24 @@ MOST_NODES = 1000
 
 
 def _ipv4_range(text: str) -> str:
-    """Return `text` if it is an IPv4 range with no host bits set."""
-    ipaddress.IPv4Network(text)
-    return text
+    """Return an IPv4 range in the one spelling that clouds take, ``address/length``."""
+    try:
+        return str(ipaddress.IPv4Network(text))
+    except ValueError:
+        pass
+    try:
+        around = ipaddress.IPv4Interface(text).network
+    except ValueError:
+        raise ValueError("not an IPv4 range such as 10.0.0.0/16") from None
+    raise ValueError(f"an address inside a range; the range is {around}")
 
 
 def _ipv4_address(text: str) -> str:
     """Return `text` if it is an IPv4 address."""
-    ipaddress.IPv4Address(text)
-    return text
+    try:
+        return str(ipaddress.IPv4Address(text))
+    except ValueError:
+        raise ValueError("not an IPv4 address such as 8.8.8.8") from None
 
 
 def _lower(value: object) -> object:
@@ -50,7 +59,10 @@ LabelKey = Annotated[
 LabelValue = Annotated[str, StringConstraints(pattern=r"^([A-Za-z0-9]([A-Za-z0-9_.-]{0,61}[A-Za-z0-9])?)?$")]
 Range = Annotated[str, AfterValidator(_ipv4_range)]
 Version = Annotated[str, StringConstraints(pattern=r"^1\.[1-9][0-9](\.[0-9]{1,2})?$")]
-Text = Annotated[str, StringConstraints(min_length=1, max_length=253, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Text = Annotated[
+    str, StringConstraints(min_length=1, max_length=253, pattern=r"^[^\x00-\x20\x7f]([^\x00-\x1f\x7f]*[^\x00-\x20\x7f])?$")
+]
+PoolName = Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$")]
 Count = Annotated[int, Field(ge=0, le=MOST_NODES)]
 
 
@@ -95,7 +107,7 @@ class Pool(PoolDefaults):
     """One card in a cluster: an entry of `gpus`. A card's name alone is short for `{card: NAME}`."""
 
     card: Text = Field(description="A card of the catalogue, in any case: t4, a100-80, tpu-v5e.")
-    name: Annotated[str, StringConstraints(pattern=r"^[a-z]([a-z0-9-]{0,28}[a-z0-9])?$")] | None = Field(
+    name: PoolName | None = Field(
         default=None, description="Pool name; the card's by default. Needed for a second pool of one card."
     )
     per_node: Annotated[int, Field(ge=1, le=64)] | None = Field(

@@ -12,12 +12,16 @@ from pydantic import BaseModel, ValidationError
 
 from fleet.documents import Document, Path
 from fleet.errors import FleetErrors, Mistake
-from fleet.inventory import Inventory, LabelKey, Name
+from fleet.inventory import Inventory, LabelKey, LabelValue, Name, PoolName, Text
 
-_KEY_RULES = {
+_FORMS = {
     get_args(Name)[1].pattern: "Use lower case letters, digits and dashes, starting with a letter, at most 63 characters.",
+    get_args(PoolName)[1].pattern: "Use lower case letters, digits and dashes, starting with a letter, at most 30 characters.",
     get_args(LabelKey)[1].pattern: "Use a Kubernetes label key, such as team or example.org/team.",
+    get_args(LabelValue)[1].pattern: "Use at most 63 letters, digits, dashes, dots and underscores; both ends a letter or digit.",
+    get_args(Text)[1].pattern: "Write one line of text, without blanks at its ends.",
 }
+"""What is right where a pattern is not met, by the pattern."""
 
 
 def read_inventory(document: Document) -> Inventory:
@@ -42,21 +46,33 @@ def read_inventory(document: Document) -> Inventory:
 
 def _mistake(document: Document, error: dict[str, Any]) -> Mistake:
     """Return one of pydantic's errors in our words."""
-    path = tuple(part for part in error["loc"] if part != "[key]")
+    is_key = _is_about_key(error)
+    path = error["loc"][:-1] if is_key else error["loc"]
     kind, value = error["type"], error["input"]
     shown = None if isinstance(value, dict | list) else value
     if kind == "extra_forbidden":
         reason, remedy, shown = "unknown key", _known(path), None
     elif kind == "missing":
         reason, remedy, shown = "missing", _described(path), None
-    elif "[key]" in error["loc"]:
-        rule = _KEY_RULES.get(error.get("ctx", {}).get("pattern", ""), "Use plain text of at most 253 characters.")
-        reason, remedy, shown = "not a legal name here", rule, path[-1]
+    elif is_key:
+        reason, remedy, shown = "not a legal name here", _form(error) or "Use plain text of at most 253 characters.", path[-1]
     elif kind == "string_type" and isinstance(value, float) and path[-1] == "kubernetes":
         reason, remedy = "a number, which loses zeros at its end", 'Put it in quotes: "1.30".'
     else:
-        reason, remedy = _reason(error), _described(path)
+        reason, remedy = _reason(error), _form(error) or _described(path)
     return document.mistake(path, reason, remedy, shown)
+
+
+def _is_about_key(error: dict[str, Any]) -> bool:
+    """Return whether an error is about a key: pydantic then adds ``[key]`` to its place, which a key may be called too."""
+    place = error["loc"]
+    is_mapping = get_origin(_annotation_at(place[:-2])) is dict
+    return len(place) > 1 and place[-1] == "[key]" and is_mapping and error["type"].startswith("string_")
+
+
+def _form(error: dict[str, Any]) -> str:
+    """Return what the text should look like whose pattern an error is about, empty when it is about something else."""
+    return _FORMS.get(error.get("ctx", {}).get("pattern", ""), "")
 
 
 def _reason(error: dict[str, Any]) -> str:
@@ -70,6 +86,8 @@ def _reason(error: dict[str, Any]) -> str:
         "enum": "not one of {expected}",
         "string_pattern_mismatch": "not of the right form",
         "too_short": "empty",
+        "string_too_short": "empty",
+        "string_too_long": "longer than {max_length} characters",
         "value_error": "{error}",
     }
     template = templates.get(error["type"])
