@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -12,6 +18,7 @@ from preview.settings import SECRET_STAND_IN, load_settings
 from preview.worker import main
 
 PROGRAMS = Path(__file__).parent / "programs"
+ROOT = Path(__file__).parents[2]
 LAYERS = [["good", "incomplete", "failing", "absent"], ["hub"]]
 
 
@@ -92,3 +99,34 @@ def test_bad_input_writes_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert main(["--stack", "incomplete", "--project-dir", str(PROGRAMS / "layered"), "--out", str(out)]) == 2
     assert not out.exists()
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_an_interrupt_ends_the_workers(tmp_path: Path) -> None:
+    """Ctrl-C stops the previews at once and leaves no process behind."""
+    (tmp_path / "Pulumi.yaml").write_text("name: toy\n")
+    (tmp_path / "Pulumi.slow.yaml").write_text("config: {}\n")
+    (tmp_path / "__main__.py").write_text(
+        "import os, pathlib, time\npathlib.Path('pid').write_text(str(os.getpid()))\ntime.sleep(100)\n"
+    )
+    code = "import pathlib, signal, preview.run; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    code += f"preview.run.preview_stacks(pathlib.Path({str(tmp_path)!r}), [['slow']])"
+    process = subprocess.Popen([sys.executable, "-c", code], cwd=ROOT, stderr=subprocess.DEVNULL)
+    pid = tmp_path / "pid"
+    try:
+        _until(lambda: pid.exists() and pid.read_text() != "")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=20) != 0
+    finally:
+        process.kill()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
+
+
+def _until(done: Callable[[], bool]) -> None:
+    """Wait until something is so, for 20 seconds at most."""
+    waiting = threading.Event()
+    for _ in range(400):
+        if done():
+            return
+        waiting.wait(0.05)
+    pytest.fail("waited in vain")
