@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.engine.fleets import STACKS, FleetProject, RunningFleet
 from tests.engine.running import EngineProject
 from tests.engine.toys import make_toy, write_fleet
 
@@ -36,6 +37,26 @@ def _toy_site(tmp_path_factory: pytest.TempPathFactory) -> EngineProject:
 def site(_toy_site: EngineProject, tmp_path: Path) -> EngineProject:
     """Return a toy project of the test's own whose `site` stack is up."""
     return _toy_site.clone(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> RunningFleet:
+    """Preview and bring up every stack once, each as soon as those it reads are there."""
+    project = FleetProject(tmp_path_factory.mktemp("fleet"))
+    previews, ups = {}, {}
+    for stack in STACKS:
+        project.init(stack)
+        previews[stack] = project.preview(stack)
+        assert previews[stack].succeeded, previews[stack].text
+        ups[stack] = project.up(stack)
+        assert ups[stack].succeeded, ups[stack].text
+    return RunningFleet(project=project, previews=previews, ups=ups)
+
+
+@pytest.fixture
+def fleet(running_fleet: RunningFleet, tmp_path: Path) -> FleetProject:
+    """Return a project of the test's own whose stacks are all up."""
+    return running_fleet.project.clone(tmp_path)
 
 
 @pytest.fixture

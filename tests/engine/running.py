@@ -18,7 +18,7 @@ from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import yaml
 
@@ -121,7 +121,7 @@ class EngineProject:
             )
         self._adapt()
 
-    def clone(self, directory: Path) -> EngineProject:
+    def clone(self, directory: Path) -> Self:
         """Return a project that goes on, in another empty directory, from where this one stands: state, cloud and files."""
         shutil.copytree(self._scratch, directory, dirs_exist_ok=True)
         twin = copy(self)

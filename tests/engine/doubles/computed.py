@@ -19,7 +19,7 @@ def answer(token: str, name: str, inputs: Mapping[str, Any], identity: str) -> t
         token: Type token.
         name: Logical name.
         inputs: Inputs in clear; unknown ones are left out before the cloud is asked.
-        identity: Unlike that of every other object, the one that this object replaces included.
+        identity: The URN, or another text where an object of that URN lives already.
     """
     _import_class(token)
     return outputs.outputs_of(outputs.Declared(type=token, name=name, urn=identity, inputs=_known(inputs)))
@@ -47,9 +47,9 @@ def _import_class(token: str) -> None:
 
 
 def _known(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return the value without what is unknown in it."""
+    """Return the value without the properties that are unknown; an unknown item of a list keeps its place."""
     if isinstance(value, Mapping):
         return {key: _known(item) for key, item in value.items() if item != UNKNOWN}
     if isinstance(value, list):
-        return [_known(item) for item in value if item != UNKNOWN]
+        return [_known(item) for item in value]
     return value

@@ -121,7 +121,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         """Make the object; in a preview, tell what can be told before it exists."""
         token, inputs = request.type, to_plain(request.properties)
         if request.preview:
-            _, added = self._answer(token, request.name, inputs)
+            _, added = self._answer(request, inputs)
             outputs = fill(inputs, added, known=False)
             return provider_pb2.CreateResponse(properties=to_struct(outputs))
         fault = self._cloud.fault_for("create", token)
@@ -130,7 +130,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         if twin := self._cloud.twin(token, self._scope, inputs, self._rule(token).unique):
             self._cloud.note("create refused", token, request.name, twin=twin.id)
             _abort(context, grpc.StatusCode.ALREADY_EXISTS, f"{token} {request.name}: {twin.id} has that name already")
-        physical_id, added = self._answer(token, request.name, inputs)
+        physical_id, added = self._answer(request, inputs)
         outputs = fill(inputs, added, known=True)
         self._cloud.put(CloudObject(id=physical_id, type=token, scope=self._scope, inputs=inputs, outputs=outputs))
         self._cloud.note("create", token, request.name, id=physical_id, half=bool(fault))
@@ -189,9 +189,15 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
         """Return what is known of a type; nothing of most."""
         return self._rules.get(token, Rule())
 
-    def _answer(self, token: str, name: str, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-        """Return a new object's id and what the cloud adds to it, by the package's stand-ins and the test's rules."""
-        physical_id, added = computed.answer(token, name, reveal(inputs), secrets.token_hex(8))
+    def _answer(self, request: provider_pb2.CreateRequest, inputs: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+        """Return a new object's id and what the cloud adds to it, by the package's stand-ins and the test's rules.
+
+        The stand-ins follow from the URN, as in the offline preview, and from a random text too while a predecessor lives.
+        """
+        token, known = request.type, reveal(inputs)
+        physical_id, added = computed.answer(token, request.name, known, request.urn)
+        if self._cloud.get(token, physical_id, self._scope):
+            physical_id, added = computed.answer(token, request.name, known, f"{request.urn} {secrets.token_hex(8)}")
         return physical_id, added | dict(self._rule(token).outputs)
 
     def _fail(self, operation: Operation, token: str, name: str, context: grpc.ServicerContext) -> NoReturn:

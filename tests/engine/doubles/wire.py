@@ -49,7 +49,9 @@ def at(values: Mapping[str, Any], path: str) -> Any:  # noqa: ANN401 -- any JSON
 
 
 def fill(given: Any, computed: Any, *, known: bool) -> Any:  # noqa: ANN401 -- any JSON value
-    """Return what was given with what the cloud adds to it, at any depth; what was given wins.
+    """Return what was given with what the cloud adds to it, at any depth.
+
+    What was given wins, unless the cloud answers a list with a map: azure-native does so with a cluster's identities.
 
     Args:
         given: The inputs, secrets marked.
@@ -61,6 +63,8 @@ def fill(given: Any, computed: Any, *, known: bool) -> Any:  # noqa: ANN401 -- a
         return {key: fill(value, computed.get(key), known=known) for key, value in given.items()} | added
     if isinstance(given, list) and isinstance(computed, list) and len(given) == len(computed):
         return [fill(one, other, known=known) for one, other in zip(given, computed, strict=True)]
+    if isinstance(given, list) and isinstance(computed, dict):
+        return computed if known else UNKNOWN
     return given
 
 
