@@ -88,7 +88,8 @@ def cloud_name(kind: NameKind, *parts: str) -> str:
     """Return a legal name of `kind` made of `parts`, joined by dashes.
 
     The result is lower case, starts with a letter, ends in a letter or digit, keeps to the kind's length, and depends on the
-    parts alone. Parts that are cut, or that hold characters no cloud takes, leave their mark in a digest at the end.
+    parts alone. Parts that are cut, that start with a digit or hold characters no cloud takes, leave their mark in a digest at
+    the end; upper and lower case are the same name.
 
     Raises:
         ValueError: Nothing is left of the parts that a name could be made of.
@@ -102,6 +103,7 @@ def cloud_name(kind: NameKind, *parts: str) -> str:
         raise ValueError(f"no {kind} name can be made of {parts!r}")
     if not name[0].isalpha():
         name = f"n{name}"
+        is_faithful = False
     if is_faithful and rule.shortest <= len(name) <= rule.longest:
         return name
     digest = hashlib.sha256(whole.encode()).hexdigest()[:_DIGEST_CHARACTERS]
