@@ -25,11 +25,24 @@ def load_catalogue(folder: Path = CATALOGUE) -> Catalogue:
     """Return the catalogue of a folder with ``cards.yaml`` and ``machines/<cloud>.yaml``.
 
     Raises:
-        FleetErrors: A row is wrong; all wrong rows are listed.
+        FleetErrors: A file cannot be read, or a row is wrong; all wrong rows are listed.
     """
     files = [folder / "cards.yaml", *sorted((folder / "machines").glob("*.yaml"))]
-    documents = {str(file.relative_to(folder)): yaml.load(file.read_bytes(), yaml.CSafeLoader) for file in files}
-    return parse_catalogue(documents)
+    return parse_catalogue({str(file.relative_to(folder)): _plain_data(file) for file in files})
+
+
+def _plain_data(file: Path) -> object:
+    """Return what a file of the catalogue holds, or refuse a file that is not there or not YAML."""
+    line, remedy = 0, "Mend the file, or take it from the repository again."
+    try:
+        return yaml.load(file.read_bytes(), yaml.CSafeLoader)
+    except OSError as error:
+        reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        mark = getattr(error, "problem_mark", None)
+        line = mark.line + 1 if mark else 0
+        reason = f"not YAML: {getattr(error, 'problem', None) or str(error).splitlines()[0]}"
+    raise FleetErrors([Mistake(file=str(file), line=line, path="", reason=reason, remedy=remedy)])
 
 
 def load_inventory(file: Path) -> tuple[Inventory, Document]:
