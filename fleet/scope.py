@@ -26,11 +26,13 @@ class Findings:
     document: Document
     mistakes: list[Mistake] = field(default_factory=list)
     notes: list[Note] = field(default_factory=list)
+    _told: set[str] = field(default_factory=set, repr=False)
 
     def refuse(self, path: Path, reason: str, remedy: str, value: object = None) -> None:
         """Note that what stands at `path` cannot be planned; a setting that many clusters share is told once."""
         mistake = self.document.mistake(path, reason, remedy, value)
-        if mistake not in self.mistakes:
+        if str(mistake) not in self._told:
+            self._told.add(str(mistake))
             self.mistakes.append(mistake)
 
     def note(self, about: str, text: str, level: NoteLevel = NoteLevel.INFO) -> None:
