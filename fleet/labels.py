@@ -21,15 +21,18 @@ CAPACITY_LABEL = "gpufleet.io/capacity-type"
 CAPACITY_TAINT_KEY = "gpufleet.io/capacity-type"
 """Taint key of spot node pools on every cloud: work lands on a node that can be taken away only if it says so (ADR 0003)."""
 
-RESERVED_PREFIXES = (
-    "kubernetes.io/",
-    "k8s.io/",
-    "kubernetes.azure.com/",
-    "cloud.google.com/",
-    "eks.amazonaws.com/",
-    "gpufleet.io/",
+RESERVED_DOMAINS = (
+    "kubernetes.io",
+    "k8s.io",
+    "kubernetes.azure.com",
+    "cloud.google.com",
+    "eks.amazonaws.com",
+    "k8s.amazonaws.com",
+    "magnum.openstack.org",
+    "gpufleet.io",
 )
-"""Prefixes of label and taint keys that belong to Kubernetes, a cloud or this program: an inventory may not set them."""
+"""Domains of label and taint keys that belong to Kubernetes, a cloud or this program, domains under them included: an inventory
+may not set them, and a kubelet that sets one of Kubernetes' own is refused by the API server (NodeRestriction)."""
 
 
 class CapacityType(StrEnum):
@@ -65,6 +68,12 @@ class Taint:
     def __str__(self) -> str:
         """Return the spelling of Kubernetes and of Azure: ``key=value:Effect``."""
         return f"{self.key}={self.value}:{self.effect}"
+
+
+def is_reserved(key: str) -> bool:
+    """Return whether a label's or taint's key is in a domain of `RESERVED_DOMAINS` or is the card's label."""
+    domain, slash, _ = key.rpartition("/")
+    return key == CARD_LABEL or (bool(slash) and f".{domain}".endswith(tuple(f".{name}" for name in RESERVED_DOMAINS)))
 
 
 SPOT_TAINT = Taint(key=CAPACITY_TAINT_KEY, value=CapacityType.SPOT)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from fleet.accelerators import KINDS, AcceleratorKind
 from fleet.catalogue import Attachment, Card, Catalogue, Offer, Status, UnknownCard
 from fleet.choosing import Choice, MachineQuery, Refusal, choose
-from fleet.labels import CAPACITY_LABEL, CARD_LABEL, RESERVED_PREFIXES, SPOT_TAINT, CapacityType, Taint
+from fleet.labels import CAPACITY_LABEL, CARD_LABEL, SPOT_TAINT, CapacityType, Taint, is_reserved
 from fleet.records import GpuDriver, NodePool, NoteLevel, Pairs, Price
 from fleet.scope import PoolScope, Scope
 from fleet.sizes import Size, size_of
 from fleet.slices import slice_of
-from fleet.zones import pool_zones
+from fleet.zones import cluster_zones, pool_zones
 
 _SPOT_PRIORITY = 20
 _OTHER_PRIORITY = 10
@@ -49,6 +49,7 @@ def _entry_pools(at: PoolScope, catalogue: Catalogue) -> tuple[NodePool, ...]:
     """Return the pools that one entry of `gpus` asks for; none if anything about it is refused."""
     card = _card(at, catalogue)
     _check_words(at)
+    _check_mode(at)
     capacities = _capacities(at)
     if card is None:
         return ()
@@ -58,14 +59,15 @@ def _entry_pools(at: PoolScope, catalogue: Catalogue) -> tuple[NodePool, ...]:
     if choice is None or len(at.scope.findings.mistakes) > refused:
         return ()
     hosts = slice_.hosts(choice.accelerators) if slice_ else 1
+    name = _name(at, card, choice)
     part = _Part(
         card=card,
         choice=choice,
-        name=_name(at, card, choice),
+        name=name,
         topology=slice_.topology if slice_ else None,
         hosts=hosts,
         zones=pool_zones(at, choice.offer, one_only=hosts > 1),
-        size=size_of(at, card, hosts),
+        size=size_of(at, name, card, hosts),
     )
     _tell(at, part)
     return tuple(_pool(at, part, capacity, is_pair=len(capacities) > 1) for capacity in capacities)
@@ -88,7 +90,8 @@ def _capacities(at: PoolScope) -> tuple[CapacityType, ...]:
     capacities = _CAPACITIES[str(spot or "never")]
     traits = at.scope.traits
     if CapacityType.SPOT in capacities and traits.no_spot:
-        at.refuse(path, traits.no_spot, "Use `spot: never`.", spot)
+        remedy = f"Use `spot: never` here, or for the whole site under sites.{at.scope.site_name}.pools."
+        at.refuse(path, traits.no_spot, remedy, spot)
         return (CapacityType.ON_DEMAND,)
     if at.pool.reservation is None:
         return capacities
@@ -104,25 +107,44 @@ def _machine(
     at: PoolScope, card: Card, catalogue: Catalogue, capacities: tuple[CapacityType, ...], per_node: int | None
 ) -> Choice | None:
     """Return the machine that carries the card, or refuse with the catalogue's reason and remedy."""
-    zones, _ = at.scope.texts("zones")
+    region = at.scope.text("region") or at.scope.traits.region
     query = MachineQuery(
         cloud=at.scope.cloud,
         card=card.name,
-        region=at.scope.text("region") or at.scope.traits.region,
-        zones=tuple(sorted(at.pool.zones)) if at.pool.zones else zones or None,
+        region=region,
+        zones=tuple(sorted(set(at.pool.zones))) if at.pool.zones else None,
         accelerators=per_node,
         machine=at.pool.machine,
         spot=CapacityType.SPOT in capacities,
         allow_retired=at.scope.inventory.allow_retired,
         site=at.scope.site_name,
     )
-    answer = choose(catalogue, query)
+    answer = _answer(at, catalogue, query)
     if isinstance(answer, Refusal):
-        if query.machine and at.scope.traits.has_magnum:
+        if query.machine and at.scope.traits.has_magnum and not _is_known_flavor(catalogue, query):
             return _flavor_unseen(at, card, query)
         at.refuse((*at.path, "card"), answer.reason, answer.remedy, at.pool.card)
         return None
     return answer
+
+
+def _answer(at: PoolScope, catalogue: Catalogue, query: MachineQuery) -> Choice | Refusal:
+    """Return the machine for a query, or why there is none.
+
+    Zones that an entry names must all have the card. Those of its cluster need not: the pool keeps to the ones that have it, so
+    a machine sold in all of them is looked for first, then one sold in any.
+    """
+    zones = cluster_zones(at.scope, query.region or "") if at.scope.traits.zones_follow_cluster else ()
+    if at.pool.zones or not zones:
+        return choose(catalogue, query)
+    answers = [choose(catalogue, replace(query, zones=some)) for some in (zones, *((zone,) for zone in zones))]
+    return next((answer for answer in answers if isinstance(answer, Choice)), answers[0])
+
+
+def _is_known_flavor(catalogue: Catalogue, query: MachineQuery) -> bool:
+    """Return whether the catalogue has the flavor that a query names, so that its word counts and not the inventory's."""
+    flavors = {(offer.machine, offer.site) for offer in catalogue.offers if offer.cloud is query.cloud}
+    return (query.machine, query.site) in flavors or (query.machine, None) in flavors
 
 
 def _flavor_unseen(at: PoolScope, card: Card, query: MachineQuery) -> Choice:
@@ -159,13 +181,20 @@ def _check_words(at: PoolScope) -> None:
             keys = settings if field == "labels" else [taint.key for taint in settings]
             for place, key in enumerate(keys):
                 where = (*path, field, key) if field == "labels" else (*path, field, place, "key")
-                if key == CARD_LABEL or key.startswith(RESERVED_PREFIXES) or key in {facts.taint_key for facts in KINDS.values()}:
+                if is_reserved(key) or key in {facts.taint_key for facts in KINDS.values()}:
                     at.refuse(
                         where,
                         "belongs to Kubernetes, a cloud or gpufleet",
                         "Use a key of your own, such as example.org/team.",
                         key,
                     )
+
+
+def _check_mode(at: PoolScope) -> None:
+    """Refuse a way of handing over the card where the cloud has only one."""
+    if at.pool.mode and not at.scope.traits.has_magnum:
+        remedy = "Leave `mode` out: it is for OpenStack sites."
+        at.refuse((*at.path, "mode"), f"{at.scope.traits.title} hands cards over in one way only", remedy, str(at.pool.mode))
 
 
 def _labels(at: PoolScope, card: Card, capacity: CapacityType) -> Pairs:

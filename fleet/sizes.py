@@ -29,11 +29,12 @@ def driver_of(scope: Scope) -> MagnumDriver | None:
     return (settings.driver if settings else None) or MagnumDriver.HEAT
 
 
-def size_of(at: PoolScope, card: Card, hosts: int) -> Size:
+def size_of(at: PoolScope, name: str, card: Card, hosts: int) -> Size:
     """Return the size of the pools that an entry asks for; refusals go into the findings.
 
     Args:
         at: The entry.
+        name: What its pool is called, for notes.
         card: Its card.
         hosts: Nodes of one TPU slice, 1 for all else: a slice is whole or not there.
     """
@@ -41,15 +42,11 @@ def size_of(at: PoolScope, card: Card, hosts: int) -> Size:
     least = stated_min if isinstance(stated_min, int) else None
     if hosts > 1:
         return _slice_size(at, card, hosts, least, min_path)
-    min_nodes = _least(at, card, least, min_path)
-    stated_max, max_path = at.setting("max")
+    min_nodes = _least(at, name, least, min_path)
+    stated_max, _ = at.setting("max")
     max_nodes = stated_max if isinstance(stated_max, int) else max(_MOST_NODES, min_nodes)
     if min_nodes > max_nodes:
         at.refuse(min_path, f"min {min_nodes} is more than max {max_nodes}", f"Use a min of at most {max_nodes}.", min_nodes)
-    if max_nodes < 1:
-        at.refuse(
-            max_path, "a pool of at most 0 nodes can run nothing", "Use a max of at least 1, or leave the card out.", max_nodes
-        )
     return Size(min_nodes=min_nodes, max_nodes=max_nodes)
 
 
@@ -57,19 +54,19 @@ def _slice_size(at: PoolScope, card: Card, hosts: int, least: int | None, path: 
     """Return the size of a multi-host slice, which has all of its nodes or none."""
     if least not in {None, 0, hosts}:
         reason = f"a {at.pool.topology} slice of {card.name} is {hosts} nodes, which are made and lost together"
-        at.refuse(path, reason, f"Use a min of 0 or {hosts}.", least)
+        at.refuse(path, reason, f"Use a min of 0 or {hosts} in the entry itself.", least)
     if at.pool.max not in {None, hosts}:
         reason = f"a {at.pool.topology} slice of {card.name} is {hosts} nodes and the pool cannot grow beyond it"
         at.refuse((*at.path, "max"), reason, f"Use a max of {hosts}; for more slices add pools of other names.", at.pool.max)
     return Size(min_nodes=least or 0, max_nodes=hosts)
 
 
-def _least(at: PoolScope, card: Card, least: int | None, path: Path) -> int:
+def _least(at: PoolScope, name: str, least: int | None, path: Path) -> int:
     """Return the fewest nodes: 0 unless stated, or unless nothing could wake an empty pool there."""
     driver = driver_of(at.scope)
     if driver is None:
         return least or 0
-    about = f"{at.scope.about}/{card.name.lower()}"
+    about = f"{at.scope.about}/{name}"
     why = _why_not_zero(at.scope, DRIVERS[driver])
     if not why:
         settings = at.scope.site.openstack
