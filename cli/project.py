@@ -8,8 +8,8 @@ from pathlib import Path
 import yaml
 
 from fleet.errors import FleetErrors, Mistake
-from fleet.plan import HUB_STACK
 from fleet.records import FleetPlan
+from fleet.sites import HUB_STACK
 
 PROJECT = Path(__file__).resolve().parent.parent
 """Folder of the Pulumi project."""

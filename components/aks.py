@@ -4,7 +4,7 @@ Declared per cluster: a resource group; a virtual network, the nodes' subnet and
 says why not the load balancer); the control plane's identity with Network Contributor on that subnet alone, and Contributor on
 the resource group of each capacity reservation that a pool draws on; the managed cluster; the pools (`aks_pools`: the plan's
 system pool becomes `system`, which is inline and AKS' own, and `general`, where the infra class lives); three maintenance
-schedules (`aks_maintenance`); a lock against deletion (`aks_access`).
+schedules (`aks_maintenance`).
 
 Choices that are not plain:
 - SKU Base, tier Standard: the tier with an uptime agreement. Automatic, the other SKU, chooses machines itself.
@@ -16,10 +16,9 @@ Choices that are not plain:
   refresh would show them as changes, and a list that then lost its first pool is refused ("A new agent pool was introduced",
   pulumi-azure-native issue 2719). The cost: later changes of the plan's system pool reach `general` at once, and `system`, its
   minor Kubernetes version included, only by ``az aks nodepool update|upgrade --name system``.
-- The lock is made after the pools and so goes before them. While it stands, Azure refuses to delete a pool too: all that is
-  below a locked resource inherits the lock (Azure REST reference, Management Locks, read 2026-11-21). A card is therefore taken
-  out of a protected cluster in two steps, protection off and then the card. Whoever deploys needs Owner or User Access
-  Administrator, for the lock and for the role assignments.
+- Deletion protection is Pulumi's own. Azure's lock would be inherited by every node pool (Azure REST reference, Management Locks,
+  read 2026-11-21), so that no card could be taken out of a protected cluster; it has no narrower one (ADR 0006).
+- Whoever deploys needs Owner or User Access Administrator, for the role assignments.
 """
 
 from __future__ import annotations
@@ -99,7 +98,7 @@ def to_autoscaler_profile(args: ClusterArgs) -> containerservice.ManagedClusterP
 
 
 class AksCluster(ClusterComponent):
-    """An AKS cluster with its network, identity, pools, maintenance schedules and lock.
+    """An AKS cluster with its network, identity, pools and maintenance schedules.
 
     Args:
         args: The cluster as planned.
@@ -113,7 +112,7 @@ class AksCluster(ClusterComponent):
         self._declare_identity()
         self._declare_cluster()
         self._declare_pools()
-        self._declare_upkeep()
+        self._declare_schedules()
         self.finish(self._facts())
 
     def _declare_network(self) -> None:
@@ -173,14 +172,12 @@ class AksCluster(ClusterComponent):
     def _declare_pools(self) -> None:
         """Declare the pool for general work and one pool for each pool of the plan."""
         place = self._place(self.cluster.name)
-        self.pools = [self._pool(aks_pools.GENERAL_POOL, aks_pools.to_general_pool_args(self.args, place), ())]
+        self._pool(aks_pools.GENERAL_POOL, aks_pools.to_general_pool_args(self.args, place), ())
         for pool in self.plan.pools:
             pool_args = aks_pools.to_pool_args(self.args, pool, place)
-            self.pools.append(self._pool(pool.name, pool_args, self._roles_of(pool)))
+            self._pool(pool.name, pool_args, self._roles_of(pool))
 
-    def _pool(
-        self, suffix: str, args: containerservice.AgentPoolArgs, needs: tuple[pulumi.Resource, ...]
-    ) -> containerservice.AgentPool:
+    def _pool(self, suffix: str, args: containerservice.AgentPoolArgs, needs: tuple[pulumi.Resource, ...]) -> None:
         """Declare one node pool, whose live count is the autoscaler's."""
         options = self.child_options(
             ignore_changes=list(aks_pools.LIVE_COUNT),
@@ -188,27 +185,19 @@ class AksCluster(ClusterComponent):
             delete_before_replace=True,
             depends_on=list(needs),
         )
-        return containerservice.AgentPool(self.child(suffix), opts=options, **keywords(args))
+        containerservice.AgentPool(self.child(suffix), opts=options, **keywords(args))
 
     def _roles_of(self, pool: NodePool) -> tuple[pulumi.Resource, ...]:
         """Return the roles that must be there before a pool can be made."""
         scope = aks_network.to_reservation_scope(pool)
         return (self.reservation_roles[scope],) if scope else ()
 
-    def _declare_upkeep(self) -> None:
-        """Declare when Azure may change the cluster, and the lock, which has to go before anything below the cluster can."""
+    def _declare_schedules(self) -> None:
+        """Declare when Azure may change the cluster."""
         schedules = aks_maintenance.to_maintenance_args(self.plan, self.group.name, self.cluster.name)
-        declared = [
+        for name, schedule in schedules.items():
             containerservice.MaintenanceConfiguration(
                 self.child(f"maintenance-{name}"), opts=self.child_options(), **keywords(schedule)
-            )
-            for name, schedule in schedules.items()
-        ]
-        if self.args.deletion_protection:
-            authorization.ManagementLockByScope(
-                self.child("lock"),
-                aks_access.to_lock_args(self.cluster.id),
-                self.child_options(depends_on=[*self.pools, *declared]),
             )
 
     def _place(self, cluster: pulumi.Input[str]) -> ClusterPlace:

@@ -1,4 +1,4 @@
-"""Who reaches an AKS cluster, and with what: Entra, the API server's allowed addresses, the lock, and the kubeconfig.
+"""Who reaches an AKS cluster, and with what: Entra, the API server's allowed addresses, and the kubeconfig.
 
 People and programs log in with Entra alone: local accounts are off, so no certificate that opens the cluster exists anywhere, and
 the kubeconfig holds no credential: it calls ``kubelogin``. How that logs in where nobody sits at a browser is for the environment
@@ -14,7 +14,7 @@ from collections.abc import Sequence
 
 import pulumi
 import yaml
-from pulumi_azure_native import authorization, containerservice
+from pulumi_azure_native import containerservice
 
 from fleet.records import ClusterPlan
 
@@ -43,16 +43,6 @@ def to_api_server_access(
         ranges.append(pulumi.Output.concat(egress_ip, "/32"))
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(
         authorized_ip_ranges=ranges or None, disable_run_command=True
-    )
-
-
-def to_lock_args(cluster_id: pulumi.Input[str]) -> authorization.ManagementLockByScopeArgs:
-    """Return the lock that makes Azure refuse to delete a cluster, and with it any of its node pools (locks are inherited)."""
-    return authorization.ManagementLockByScopeArgs(
-        scope=cluster_id,
-        lock_name="gpufleet-deletion-protection",
-        level=authorization.LockLevel.CAN_NOT_DELETE,
-        notes="To remove the cluster or one of its node pools, turn off deletion protection in the stack's settings first.",
     )
 
 

@@ -7,8 +7,8 @@ from importlib import import_module
 from typing import Any, Protocol, cast
 
 from components.settings import Settings
-from fleet.plan import HUB_STACK
 from fleet.records import FleetPlan
+from fleet.sites import HUB_STACK
 
 _SITE_LAYER = "components.site"
 _HUB_LAYER = "components.hub"

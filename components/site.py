@@ -11,8 +11,8 @@ from components.contract import ClusterArgs, ClusterFacts, builder
 from components.settings import Settings
 from fleet.clouds import Cloud
 from fleet.errors import FleetErrors
-from fleet.plan import HUB_STACK
 from fleet.records import FleetPlan
+from fleet.sites import HUB_STACK
 
 _Place = tuple[Cloud, str | None, str]
 

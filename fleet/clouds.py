@@ -48,7 +48,15 @@ class CloudTraits:
         most_admins: How many admins the cloud takes.
         spot_preference: How the autoscaler comes to try a spot pool before its on-demand twin.
         fewest_zones: How many zones a cluster has to have at least.
-        pools_inside_cluster: Whether pools can only use zones of the cluster's own (EKS: where it has subnets).
+        longest_key: Most characters of a node label's or taint's key.
+        reserved_zones: How many zones a pool on reserved capacity has; 0 for any number.
+        largest_nodes_cidr: Shortest prefix that the range of nodes may have; 0 for any.
+        smallest_nodes_cidr: Longest prefix that it may have.
+        smallest_services_cidr: Longest prefix that the range of services may have.
+        reservation_pattern: Regular expression that the name of a reservation matches whole.
+        reservation_words: What names a reservation there.
+        maintenance_hours: Hours in any 32 days that a maintenance window has to leave; 0 for any number.
+        no_operator: Why no operator in the cluster can bring the kernel driver; empty where one can.
         has_magnum: Whether clusters are made by OpenStack Magnum, through one of its drivers.
         reads_priorities: Whether the cluster autoscaler there reads the priority expander's ConfigMap.
         no_spot: Why spot cannot be had; empty where it can.
@@ -70,7 +78,15 @@ class CloudTraits:
     most_admins: int
     spot_preference: str
     fewest_zones: int = 0
-    pools_inside_cluster: bool = False
+    longest_key: int = 317
+    reserved_zones: int = 0
+    largest_nodes_cidr: int = 0
+    smallest_nodes_cidr: int = 24
+    smallest_services_cidr: int = 27
+    reservation_pattern: str = ".+"
+    reservation_words: str = ""
+    maintenance_hours: int = 0
+    no_operator: str = ""
     has_magnum: bool = False
     reads_priorities: bool = True
     no_spot: str = ""
@@ -107,6 +123,7 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         admin_words="the one Google group for RBAC, gke-security-groups@your.domain",
         most_admins=1,
         reads_priorities=False,
+        maintenance_hours=48,
         spot_preference="GKE's autoscaler takes the cheapest pool that a pod fits, which is the spot pool; it has no setting",
     ),
     Cloud.AWS: CloudTraits(
@@ -114,12 +131,19 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         site_names=("aws", "eks", "amazon"),
         region="us-east-1",
         zone_suffixes=("a", "b", "c"),
-        zone_pattern=r"{region}[a-z]",
+        zone_pattern=r"{region}[a-g]",
         zone_example="{region}a",
         zones_follow_cluster=True,
         system_machine="m7i.xlarge",
         fewest_zones=2,
-        pools_inside_cluster=True,
+        longest_key=63,
+        reserved_zones=1,
+        reservation_pattern=r"cr-[0-9a-f]{17}",
+        reservation_words="the id of a capacity block, such as cr-0123456789abcdef0",
+        largest_nodes_cidr=16,
+        smallest_nodes_cidr=22,
+        smallest_services_cidr=24,
+        no_operator="NVIDIA's operator has no driver for the Amazon Linux nodes of EKS (NVIDIA/gpu-operator#686)",
         account_pattern=r"[0-9]{12}",
         account_words="an account number of 12 digits, in quotes",
         admin_pattern=r"arn:aws[a-z-]*:iam::[0-9]{12}:(role|user)/.+",
@@ -136,6 +160,8 @@ TRAITS: Mapping[Cloud, CloudTraits] = {
         zone_example="1",
         zones_follow_cluster=False,
         system_machine="Standard_D4s_v5",
+        reservation_pattern=r"/subscriptions/[^/]+/resourceGroups/[^/]+/providers/Microsoft\.Compute/capacityReservationGroups/[^/]+",
+        reservation_words="the full id of a capacity reservation group, from /subscriptions/ on",
         account_pattern=_UUID,
         account_words="a subscription id, such as 00000000-0000-0000-0000-000000000000",
         admin_pattern=_UUID,

@@ -11,9 +11,8 @@ from fleet.scope import Scope
 from fleet.sizes import driver_of
 
 _USUAL = {"nodes_cidr": "10.0.0.0/16", "pods_cidr": "10.64.0.0/14", "services_cidr": "10.112.0.0/20"}
-_LARGEST_PREFIX = {"nodes_cidr": 20, "pods_cidr": 21, "services_cidr": 27}
-"""Longest prefix of each range: EKS needs room for a public and a private subnet in three zones, GKE wants a /21 of pods for 8
-nodes of 110 pods, and its smallest range of services is a /27 (GKE, VPC-native clusters, 2026-08)."""
+_SMALLEST_PODS = 21
+"""Longest prefix of the range of pods: GKE gives every node of 110 pods a /24, so it is room for 8 nodes (VPC-native)."""
 
 
 def plan_network(scope: Scope) -> NetworkPlan:
@@ -22,11 +21,20 @@ def plan_network(scope: Scope) -> NetworkPlan:
     traits = DRIVERS[driver] if driver else None
     ranges = {name: scope.text("network", name) or usual for name, usual in _usual(traits).items()}
     networks = {name: ipaddress.IPv4Network(text) for name, text in ranges.items()}
+    smallest = {
+        "nodes_cidr": scope.traits.smallest_nodes_cidr,
+        "pods_cidr": _SMALLEST_PODS,
+        "services_cidr": scope.traits.smallest_services_cidr,
+    }
     for name, network in networks.items():
-        if network.prefixlen > _LARGEST_PREFIX[name]:
-            _, path = scope.setting("network", name)
-            remedy = f"Use a /{_LARGEST_PREFIX[name]} or larger."
-            scope.findings.refuse(path, "too few addresses", remedy, str(network))
+        _, path = scope.setting("network", name)
+        if network.prefixlen > smallest[name]:
+            scope.findings.refuse(path, "too few addresses", f"Use a /{smallest[name]} or larger.", str(network))
+    largest = scope.traits.largest_nodes_cidr
+    if networks["nodes_cidr"].prefixlen < largest:
+        _, path = scope.setting("network", "nodes_cidr")
+        reason = f"{scope.traits.title} takes no network larger than a /{largest}"
+        scope.findings.refuse(path, reason, f"Use a /{largest} or smaller.", str(networks["nodes_cidr"]))
     for (one, first), (other, second) in combinations(networks.items(), 2):
         if first.overlaps(second):
             _, path = scope.setting("network", other)

@@ -7,26 +7,27 @@ the reason and a next step, so that nothing after it has to refuse what could ha
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import combinations
 
-from fleet.catalogue import Attachment, Catalogue, Offer, Status, UnknownCard
+from fleet.applicability import unheard_settings
+from fleet.catalogue import Catalogue
 from fleet.clouds import TRAITS, Cloud
 from fleet.documents import Document
-from fleet.inventory import Inventory, Site
+from fleet.inventory import Inventory
 from fleet.magnum import plan_magnum
 from fleet.naming import CLUSTER_NAMES, POOL_NAMES, cloud_name
 from fleet.network import plan_network
 from fleet.pools import plan_pools
 from fleet.records import ClusterPlan, FleetPlan, MaintenanceWindow, NodePool, Pairs, SystemPool
 from fleet.scope import Findings, Scope
+from fleet.sites import check_settings_used, check_site, cloud_of, hub_of, with_flavors
 from fleet.versions import KUBERNETES
 from fleet.zones import check_cluster_zones, cluster_zones
 
-HUB_STACK = "hub"
-"""Name of the stack that holds everything inside Kubernetes; no site may have it."""
-
 _OWN_TAGS = ("billing-account", "card", "cluster", "managed-by", "site")
+_FEWEST_WEEKS = 4
+"""How often a day of the week comes in 32 days, at least."""
+
 _RESERVED_POOLS = ("default-master", "default-worker", "general", "system")
 """Names of pools that clusters have besides those for cards."""
 
@@ -45,100 +46,21 @@ def plan(inventory: Inventory, catalogue: Catalogue, document: Document) -> Flee
         FleetErrors: Something stated cannot be planned; every such thing is listed.
     """
     findings = Findings(document=document)
-    hub = _hub(inventory, findings)
+    hub = hub_of(inventory, findings)
     clusters: list[ClusterPlan] = []
     for site_name in sorted(inventory.clusters):
-        cloud = _cloud(inventory, site_name, findings)
+        cloud = cloud_of(inventory, site_name, findings)
         if cloud is None:
             continue
-        _check_site(inventory, site_name, cloud, findings)
-        offered = _with_flavors(catalogue, inventory, site_name, findings)
+        check_site(inventory, site_name, cloud, findings)
+        offered = with_flavors(catalogue, inventory, site_name, findings)
         for cluster_name in sorted(inventory.clusters[site_name]):
             scope = Scope(inventory=inventory, site_name=site_name, cluster_name=cluster_name, cloud=cloud, findings=findings)
             clusters.append(_cluster(scope, offered, is_hub=cluster_name == hub))
-    _check_settings_used(inventory, findings)
+    check_settings_used(inventory, findings)
     _check_names(clusters, findings)
     findings.raise_refusals()
     return FleetPlan(clusters=tuple(clusters), notes=tuple(sorted(set(findings.notes))))
-
-
-def _hub(inventory: Inventory, findings: Findings) -> str | None:
-    """Return the name of the hub: the one stated, else the first cluster of the file."""
-    names = [name for clusters in inventory.clusters.values() for name in clusters]
-    if not names:
-        findings.refuse(("clusters",), "no cluster", "Name at least one cluster under a site.")
-        return None
-    if inventory.hub is None:
-        findings.note("hub", f"{names[0]} is the hub, as the first cluster of the inventory; `hub: NAME` chooses another")
-        return names[0]
-    if inventory.hub not in names:
-        findings.refuse(("hub",), "no such cluster", f"Name one of {', '.join(names)}.", inventory.hub)
-    return inventory.hub
-
-
-def _cloud(inventory: Inventory, site_name: str, findings: Findings) -> Cloud | None:
-    """Return a site's cloud: the one stated, else the one that its name is known for."""
-    if site_name == HUB_STACK:
-        findings.refuse(("clusters", site_name), "the hub's stack has this name", "Give the site another name.")
-        return None
-    site = inventory.sites.get(site_name)
-    if site and site.cloud:
-        return site.cloud
-    known = [cloud for cloud, traits in TRAITS.items() if site_name in traits.site_names]
-    if known:
-        return known[0]
-    remedy = f"State sites.{site_name}.cloud: one of {', '.join(TRAITS)}."
-    findings.refuse(("clusters", site_name), "nobody says which cloud this site is on", remedy)
-    return None
-
-
-def _check_site(inventory: Inventory, site_name: str, cloud: Cloud, findings: Findings) -> None:
-    """Refuse settings of a site that do not fit its cloud, and warn of what is doubtful about its Magnum driver."""
-    site = inventory.sites.get(site_name) or Site()
-    traits = TRAITS[cloud]
-    path = ("sites", site_name)
-    if site.account is not None and not traits.accepts_account(site.account):
-        findings.refuse((*path, "account"), "not an account of this cloud", f"Use {traits.account_words}.", site.account)
-    if site.openstack is not None and not traits.has_magnum:
-        remedy = f"Remove it: {site_name} is on {traits.title}."
-        findings.refuse((*path, "openstack"), "only OpenStack sites have these settings", remedy)
-    if not inventory.clusters[site_name]:
-        findings.refuse(("clusters", site_name), "no cluster", "Name at least one cluster, or remove the site.")
-
-
-def _with_flavors(catalogue: Catalogue, inventory: Inventory, site_name: str, findings: Findings) -> Catalogue:
-    """Return the catalogue with the flavors that an OpenStack site states for itself."""
-    site = inventory.sites.get(site_name)
-    offers: list[Offer] = []
-    for name, flavor in sorted(site.openstack.flavors.items()) if site and site.openstack else ():
-        path = ("sites", site_name, "openstack", "flavors", name, "card")
-        try:
-            card = catalogue.card(flavor.card)
-        except UnknownCard as unknown:
-            near = ", ".join(unknown.nearest)
-            remedy = f"Did you mean {near}?" if near else "`./gpufleet catalogue` lists the cards."
-            findings.refuse(path, "no such card", remedy, flavor.card)
-            continue
-        offers.append(
-            Offer(
-                cloud=Cloud.OPENSTACK,
-                card=card.name,
-                machine=name,
-                attachment=Attachment.BUNDLED,
-                status=Status.AVAILABLE,
-                source="the inventory",
-                as_of="",
-                accelerators=flavor.accelerators,
-                vcpus=flavor.vcpus,
-                memory_gib=flavor.memory_gib,
-                on_demand_usd_per_hour=flavor.usd_per_hour,
-                mode=flavor.mode,
-                site=site_name,
-            )
-        )
-    stated = {offer.machine for offer in offers}
-    kept = tuple(offer for offer in catalogue.offers if offer.site != site_name or offer.machine not in stated)
-    return replace(catalogue, offers=(*kept, *offers)) if offers else catalogue
 
 
 def _cluster(scope: Scope, catalogue: Catalogue, *, is_hub: bool) -> ClusterPlan:
@@ -149,6 +71,8 @@ def _cluster(scope: Scope, catalogue: Catalogue, *, is_hub: bool) -> ClusterPlan
     pools = plan_pools(scope, catalogue)
     _check_pool_names(scope, pools)
     _tell_quota(scope, region, pools)
+    for words in unheard_settings(scope):
+        scope.findings.note(scope.about, words)
     return ClusterPlan(
         name=scope.cluster_name,
         site=scope.site_name,
@@ -189,6 +113,11 @@ def _maintenance(scope: Scope) -> MaintenanceWindow | None:
     if window is None:
         return None
     days = tuple(day for day in _DAYS if day in window.days)
+    left = _FEWEST_WEEKS * len(days) * window.hours
+    if left < scope.traits.maintenance_hours:
+        _, path = scope.setting("maintenance")
+        reason = f"{scope.traits.title} wants {scope.traits.maintenance_hours} hours in any 32 days, this leaves {left}"
+        scope.findings.refuse(path, reason, "Add days or hours: 3 days of 4 hours are enough.")
     return MaintenanceWindow(days=days, start_hour_utc=window.start_hour_utc, hours=window.hours)
 
 
@@ -241,14 +170,6 @@ def _tell_quota(scope: Scope, region: str, pools: tuple[NodePool, ...]) -> None:
     for one, other in combinations(pools, 2):
         if one.card == other.card and one.machine != other.machine:
             scope.findings.note(scope.about, f"{one.name} and {other.name} both answer to gpu={one.card}")
-
-
-def _check_settings_used(inventory: Inventory, findings: Findings) -> None:
-    """Refuse settings for sites that have no cluster: a misspelt site would else be ignored in silence."""
-    for name in inventory.sites:
-        if name not in inventory.clusters:
-            remedy = f"Known under `clusters`: {', '.join(sorted(inventory.clusters))}."
-            findings.refuse(("sites", name), "settings of a site that has no clusters", remedy)
 
 
 def _check_names(clusters: list[ClusterPlan], findings: Findings) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 
 from fleet.accelerators import KINDS, AcceleratorKind
@@ -14,6 +15,7 @@ from fleet.sizes import Size, size_of
 from fleet.slices import slice_of
 from fleet.zones import cluster_zones, pool_zones
 
+_ACCELERATOR_KEYS = frozenset(facts.taint_key for facts in KINDS.values())
 _SPOT_PRIORITY = 20
 _OTHER_PRIORITY = 10
 
@@ -98,6 +100,9 @@ def _capacities(at: PoolScope) -> tuple[CapacityType, ...]:
     if CapacityType.SPOT in capacities:
         remedy = "Use `spot: never` for this pool, or leave `reservation` out."
         at.refuse(path, "reserved capacity is never spot capacity", remedy, spot)
+    if not re.fullmatch(traits.reservation_pattern, at.pool.reservation):
+        remedy = f"Use {traits.reservation_words}."
+        at.refuse((*at.path, "reservation"), "not the name of a reservation there", remedy, at.pool.reservation)
     if traits.no_reservation:
         at.refuse((*at.path, "reservation"), traits.no_reservation, "Leave `reservation` out.", at.pool.reservation)
     return (CapacityType.RESERVED,)
@@ -181,7 +186,10 @@ def _check_words(at: PoolScope) -> None:
             keys = settings if field == "labels" else [taint.key for taint in settings]
             for place, key in enumerate(keys):
                 where = (*path, field, key) if field == "labels" else (*path, field, place, "key")
-                if is_reserved(key) or key in {facts.taint_key for facts in KINDS.values()}:
+                if len(key) > at.scope.traits.longest_key:
+                    remedy = f"Use a key of at most {at.scope.traits.longest_key} characters."
+                    at.refuse(where, f"too long for {at.scope.traits.title}", remedy, key)
+                if is_reserved(key) or key in _ACCELERATOR_KEYS:
                     at.refuse(
                         where,
                         "belongs to Kubernetes, a cloud or gpufleet",
@@ -263,6 +271,8 @@ def _tell(at: PoolScope, part: _Part) -> None:
     findings.note(about, part.choice.why)
     for warning in part.choice.warnings:
         findings.note(about, warning, NoteLevel.WARNING)
+    if at.setting("gpu_driver")[0] is GpuDriver.OPERATOR and at.scope.traits.no_operator:
+        findings.note(about, at.scope.traits.no_operator, NoteLevel.WARNING)
     if at.setting("spot")[0] == "prefer":
         most = part.size.max_nodes
         findings.note(about, f"spot first: {at.scope.traits.spot_preference}; each of the two pools may grow to {most} nodes")

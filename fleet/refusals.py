@@ -139,7 +139,7 @@ def _retired(catalogue: Catalogue, query: MachineQuery, card: Card, left: Sequen
     instead = f"{card.name} is still sold with {_listed(still)}." if still else _instead(catalogue, query, card)
     return Refusal(
         reason=f"{query.machine or card.name} is no longer sold on {query.cloud}: it was retired {when}",
-        remedy=f"{instead}{_elsewhere(catalogue, query, card)} To preview an old inventory all the same, set `allow_retired: true`.",
+        remedy=f"{instead}{_elsewhere(catalogue, query, card)} To preview it all the same, set `allow_retired: true`.",
     )
 
 

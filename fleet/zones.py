@@ -37,20 +37,17 @@ def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...
     region = scope.text("region") or scope.traits.region
     for zone in at.pool.zones or ():
         _check_zone(scope, zone, region, (*at.path, "zones"))
-    stated, _ = scope.texts("zones")
     usual = cluster_zones(scope, region) if scope.traits.zones_follow_cluster else ()
-    wanted = tuple(sorted(set(at.pool.zones or ()))) or (stated if scope.traits.zones_follow_cluster else ())
-    if scope.traits.pools_inside_cluster:
-        wanted = wanted or usual
-        outside = [zone for zone in at.pool.zones or () if zone not in usual]
-        if outside:
-            remedy = f"Add it to the cluster's `zones`, which are {', '.join(usual)}."
-            at.refuse((*at.path, "zones"), "the cluster has no subnet in this zone", remedy, ", ".join(outside))
+    wanted = tuple(sorted(set(at.pool.zones or ()))) or usual
     sold = offer.zones
     zones = wanted if sold is None else tuple(zone for zone in sold if not wanted or zone in wanted)
     if sold and not zones:
-        remedy = f"It is sold in {', '.join(sold)}: add one of them to the cluster's `zones`."
+        remedy = f"It is sold in {', '.join(sold)}: name one of them in this entry's `zones`."
         at.refuse((*at.path, "card"), f"{offer.card} is not sold in {', '.join(wanted)}", remedy, at.pool.card)
+    most = scope.traits.reserved_zones if at.pool.reservation else 0
+    if most and len(zones) > most:
+        remedy = "Name the one zone of the reservation in this entry's `zones`."
+        at.refuse((*at.path, "reservation"), f"reserved capacity is in {most} zone", remedy, at.pool.reservation)
     return zones[:1] if one_only else zones
 
 

@@ -100,7 +100,6 @@ def test_everything_a_cluster_needs_is_declared_once(full: ResourceGraph) -> Non
             CLUSTER,
             *[POOL] * 4,
             *[MAINTENANCE] * 3,
-            LOCK,
         ]
     )
 
@@ -123,7 +122,7 @@ def test_inputs_are_what_the_sdk_knows(full: ResourceGraph) -> None:
 
 def test_cost_tags_are_on_all_that_takes_them(full: ResourceGraph) -> None:
     """Every resource but those that Azure keeps no tags on carries the cluster's tags, card pools their card too."""
-    untagged = {"azure-native:network:Subnet", ROLE, MAINTENANCE, LOCK}
+    untagged = {"azure-native:network:Subnet", ROLE, MAINTENANCE}
     wanted = dict(plan_of().tags)
     for resource in full.resources:
         if resource.type.startswith("azure-native:") and resource.type not in untagged:
@@ -336,19 +335,16 @@ def test_dns_address_is_within_the_range(cidr: str, address: str) -> None:
     assert aks_network.to_dns_service_ip(cidr) == address
 
 
-def test_protection_is_engine_and_azure(full: ResourceGraph) -> None:
-    """The engine protects the cluster; Azure's lock on it is made last, so that it goes first."""
-    cluster, lock = only(full, CLUSTER), only(full, LOCK)
-    assert cluster.options.protect is True
-    assert (lock.inputs["level"], lock.inputs["scope"]) == ("CanNotDelete", cluster.id)
-    below = {resource.urn for resource in (*full.of_type(POOL), *full.of_type(MAINTENANCE))}
-    assert below <= set(lock.options.depends_on)
+def test_protection_is_of_the_cluster_alone(full: ResourceGraph) -> None:
+    """The engine protects the cluster and no pool: a card can still be taken out of a protected cluster."""
+    assert only(full, CLUSTER).options.protect is True
+    assert not any(pool.options.protect for pool in full.of_type(POOL))
+    assert full.of_type(LOCK) == ()
 
 
-def test_without_protection_nothing_is_locked() -> None:
-    """A stack that is to be torn down has neither lock nor protection."""
+def test_without_protection_nothing_is_protected() -> None:
+    """A stack that is to be torn down has no protection."""
     graph = declared(plan_of(), deletion_protection=False)
-    assert graph.of_type(LOCK) == ()
     assert not any(resource.options.protect for resource in graph.resources)
 
 
