@@ -2,6 +2,8 @@
 
 The account's token is bound to a Secret of the cluster and leaves Pulumi's encrypted state for the hub's Secret alone. ArgoCD
 finds the cluster by the Secret's labels: one for each card, so that an ApplicationSet can put work where its card is.
+
+The Kubernetes provider waits until the token's Secret is filled in (pulumi-kubernetes PR 2048, 2022-06).
 """
 
 from __future__ import annotations
