@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -50,13 +51,14 @@ def run() -> None:
     """Run the command line; refused input ends in its message alone."""
     from fleet.errors import FleetErrors  # noqa: PLC0415 -- after click has answered --help
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show a tree's lines still gets its words
     try:
-        main(prog_name="gpufleet", standalone_mode=False)
+        sys.exit(main(prog_name="gpufleet", standalone_mode=False))  # click hands back the exit code of a verb that ended early
     except FleetErrors as errors:
         click.echo(str(errors), err=True)
         sys.exit(BAD_INPUT)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
     except click.Abort:
         click.echo("stopped", err=True)
         sys.exit(130)

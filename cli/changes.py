@@ -9,24 +9,33 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+import yaml
 from rich.console import Console
 from rich.text import Text
 
 from cli.progress import showing
-from cli.project import PROJECT
+from cli.project import PROJECT, stack_names
 from fleet.errors import FleetErrors, Mistake
 from preview.diff import PREDICTED, Change, Changes, diff
 from preview.graph import ResourceGraph
-from preview.run import preview_stacks
+from preview.run import StackPreview, preview_stacks
+from preview.settings import load_settings
 
 _GIT_SECONDS = 60
 _MOST_CHANGES = 12
 
 
 def base_graphs(
-    against: str, inventory: Path, layers: Sequence[Sequence[str]], time_limit_seconds: float
+    against: str, inventory: Path, layers: Sequence[Sequence[str]], time_limit_seconds: float, *, of_all: bool
 ) -> dict[str, ResourceGraph]:
     """Return the graphs to compare with, by stack: from a file, or by previewing a Git revision.
+
+    Args:
+        against: The file or the revision.
+        inventory: The inventory; one inside the project is read as of the revision.
+        layers: The stacks that are previewed today.
+        time_limit_seconds: For each stack.
+        of_all: Whether stacks whose site has left the inventory since are wanted as well.
 
     Raises:
         FleetErrors: `against` is neither, or the revision cannot be previewed.
@@ -35,27 +44,59 @@ def base_graphs(
     if file.is_file():
         return _read_graphs(file)
     with _checkout(against) as folder:
-        present = {path.name.split(".")[1] for path in (folder / "stacks").glob("Pulumi.*.yaml")}
+        present, file = stack_names(folder), _same_place(inventory, folder)
         names = [[name for name in layer if name in present] for layer in layers]
+        if of_all:
+            names.insert(0, _gone(folder, file, present, {name for layer in layers for name in layer}))
         with showing([name for layer in names for name in layer]) as progress:
-            previews = preview_stacks(
-                folder, names, inventory=_same_place(inventory, folder), progress=progress, time_limit_seconds=time_limit_seconds
-            )
-    failed = [
-        Mistake(path="--against", value=against, reason=f"{preview.stack} cannot be previewed there: {preview.error}", remedy="")
-        for preview in previews
-        if preview.error is not None
-    ]
-    if failed:
-        raise FleetErrors(failed)
+            previews = preview_stacks(folder, names, inventory=file, progress=progress, time_limit_seconds=time_limit_seconds)
+    _refuse_failed(against, previews)
     return {preview.stack: preview.graph for preview in previews if preview.graph}
 
 
-def print_changes(console: Console, base: Mapping[str, ResourceGraph], head: Mapping[str, ResourceGraph]) -> None:
-    """Print what changes from `base` to `head`, stack by stack, replacements and deletions first."""
+def _gone(folder: Path, inventory: Path, present: Sequence[str], in_use: set[str]) -> list[str]:
+    """Return the stacks in `folder` whose site stands in the inventory there, and that nobody uses today."""
+    try:
+        document = yaml.safe_load(inventory.read_bytes())
+    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        return []  # the previews tell what is wrong with it
+    clusters = document.get("clusters") if isinstance(document, dict) else None
+    sites = set(clusters) if isinstance(clusters, dict) else set()
+    return [name for name in present if name not in in_use and load_settings(folder, name).config.get("gpufleet:site") in sites]
+
+
+def _refuse_failed(against: str, previews: Sequence[StackPreview]) -> None:
+    """Refuse a revision whose previews failed, each failure told once with the stacks that have it.
+
+    Raises:
+        FleetErrors: Any failed.
+    """
+    stacks: dict[str, list[str]] = {}
+    for preview in previews:
+        if preview.error is not None:
+            stacks.setdefault(preview.error, []).append(preview.stack)
+    remedy = "Name a revision that can be previewed."
+    failed = [
+        Mistake(path="--against", value=against, reason=f"{', '.join(names)} cannot be previewed there: {error}", remedy=remedy)
+        for error, names in stacks.items()
+    ]
+    if failed:
+        raise FleetErrors(failed)
+
+
+def print_changes(
+    console: Console, base: Mapping[str, ResourceGraph], head: Mapping[str, ResourceGraph], *, of_all: bool
+) -> None:
+    """Print what changes from `base` to `head`, stack by stack, replacements and deletions first.
+
+    A stack of `base` alone is told of when `of_all` stacks are shown: its resources stay until somebody destroys it.
+    """
     console.print(Text(f"Changes. {PREDICTED}", style="bold"))
     for stack in sorted(base.keys() | head.keys()):
         if stack not in head:
+            if of_all:
+                words = f"{len(base[stack].resources)} resources and no site any more: `pulumi destroy -s {stack}` deletes them"
+                console.print(Text(f"  {stack}: {words}", style="bold red"))
             continue
         empty = ResourceGraph(project=head[stack].project, stack=stack, resources=(), outputs={}, findings=())
         _print_stack(console, stack, diff(base.get(stack, empty), head[stack]))
@@ -93,13 +134,12 @@ def _print_values(console: Console, changes: Sequence[Change]) -> None:
 def _read_graphs(file: Path) -> dict[str, ResourceGraph]:
     """Return the graphs in a file that ``--json`` wrote."""
     try:
-        document = json.loads(file.read_text())
-        stacks = document["stacks"].items()
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError, KeyError, TypeError, AttributeError) as error:
+        stacks = json.loads(file.read_text(encoding="utf-8"))["stacks"].items()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         remedy = "Name a file that `gpufleet preview --json FILE` wrote, or a Git revision."
         reason = "holds no graphs of a preview"
         raise FleetErrors([Mistake(path="--against", value=str(file), reason=reason, remedy=remedy)]) from error
-    return {stack: ResourceGraph.from_json(json.dumps(graph)) for stack, graph in stacks}
+    return {stack: ResourceGraph.from_plain(graph, file=str(file)) for stack, graph in stacks}
 
 
 @contextmanager
@@ -111,25 +151,28 @@ def _checkout(revision: str) -> Iterator[Path]:
         raise FleetErrors([Mistake(path="--against", value=revision, reason="no such file and no such revision", remedy=remedy)])
     with tempfile.TemporaryDirectory(prefix="gpufleet-against-") as parent:
         folder = Path(parent) / "tree"
-        added = _git("worktree", "add", "--detach", str(folder), known.stdout.strip())
-        if added.returncode:
-            reason = f"cannot be checked out: {added.stderr.strip().splitlines()[-1]}"
-            raise FleetErrors([Mistake(path="--against", value=revision, reason=reason, remedy="Mend the repository.")])
         try:
+            added = _git("worktree", "add", "--detach", str(folder), known.stdout.strip())
+            if added.returncode:
+                reason = f"cannot be checked out: {added.stderr.strip().splitlines()[-1]}"
+                raise FleetErrors([Mistake(path="--against", value=revision, reason=reason, remedy="Mend the repository.")])
             yield folder
         finally:
             _git("worktree", "remove", "--force", str(folder))
 
 
 def _git(*words: str) -> subprocess.CompletedProcess[str]:
-    """Run git in the project and return what it said."""
-    return subprocess.run(
-        ["git", "-C", str(PROJECT), *words],  # noqa: S607 -- the user's own git
-        capture_output=True,
-        text=True,
-        timeout=_GIT_SECONDS,
-        check=False,
-    )
+    """Run git in the project and return what it said.
+
+    Raises:
+        FleetErrors: There is no git, or it does not come to an end.
+    """
+    command = ["git", "-C", str(PROJECT), *words]
+    try:
+        return subprocess.run(command, capture_output=True, text=True, timeout=_GIT_SECONDS, check=False)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        remedy = "Mend git, or name a file that `gpufleet preview --json FILE` wrote."
+        raise FleetErrors([Mistake(path="--against", reason=f"git does not run: {error}", remedy=remedy)]) from error
 
 
 def _same_place(inventory: Path, folder: Path) -> Path:

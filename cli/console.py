@@ -37,7 +37,7 @@ def messages() -> Console:
 
 
 def table(console: Console, title: str, columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table; without a terminal it has no frame and its cells no trailing blanks to speak of."""
+    """Print a table; without a terminal it has no frame and no line ends in blanks."""
     frame = box.SIMPLE_HEAD if console.is_terminal else None
     drawn = Table(box=frame, pad_edge=False, padding=(0, 2, 0, 0))
     for column in columns:
@@ -46,7 +46,12 @@ def table(console: Console, title: str, columns: Sequence[Column], rows: Sequenc
         drawn.add_row(*(Text(cell) for cell in row))
     if title:
         console.print(Text(title, style="bold"))
-    console.print(drawn)
+    if console.is_terminal:
+        console.print(drawn)
+        return
+    with console.capture() as captured:
+        console.print(drawn)
+    console.file.writelines(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
 
 def usd(amount: float | None, *, is_estimate: bool = False) -> str:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import click
@@ -12,12 +15,15 @@ from cli.changes import base_graphs, print_changes
 from cli.console import messages, output
 from cli.fleet_tables import print_notes, print_pools
 from cli.progress import showing
-from cli.project import INVENTORY, PROJECT, layers_for, stacks_of
+from cli.project import INVENTORY, PROJECT, layers_for
 from cli.resource_tree import print_findings, print_stack
+from fleet.errors import FleetErrors, Mistake
 from fleet.load import load_plan
 from fleet.records import FleetPlan
+from fleet.sites import HUB_STACK
 from preview.graph import ResourceGraph
 from preview.run import StackPreview, preview_stacks
+from preview.settings import load_settings
 
 FAILED = 1
 BAD_INPUT = 2
@@ -38,31 +44,69 @@ def command(
     well; 1 a stack failed or its inputs do not fit its provider; 2 the input cannot be used; 130 stopped by Ctrl-C.
     """
     fleet = load_plan(inventory)
-    layers = layers_for(fleet, stacks_of(PROJECT), stacks)
-    base = base_graphs(against, inventory, layers, time_limit_seconds) if against else None
+    layers = layers_for(fleet, PROJECT, stacks)
+    if json_file is not None:
+        _check_writable(json_file)
+    base = base_graphs(against, inventory, layers, time_limit_seconds, of_all=not stacks) if against else None
     with showing([name for layer in layers for name in layer]) as progress:
         previews = preview_stacks(
             PROJECT, layers, inventory=inventory.resolve(), progress=progress, time_limit_seconds=time_limit_seconds
         )
     shown = [preview for preview in previews if not stacks or preview.stack in stacks or preview.failed]
-    _print(fleet, shown)
+    _print(fleet if not stacks else _of_stacks(fleet, stacks), shown)
     if base is not None:
-        print_changes(output(), base, {preview.stack: preview.graph for preview in shown if preview.graph})
-    if json_file is not None and not any(preview.failed for preview in previews):
+        print_changes(output(), base, {preview.stack: preview.graph for preview in shown if preview.graph}, of_all=not stacks)
+    if json_file is not None and any(preview.failed for preview in previews):
+        messages().print(f"{json_file} was not written: not every stack could be previewed", markup=False)
+    elif json_file is not None:
         write_graphs(json_file, [preview.graph for preview in shown if preview.graph])
     raise click.exceptions.Exit(_exit_code(shown))
 
 
+def _of_stacks(fleet: FleetPlan, stacks: Sequence[str]) -> FleetPlan:
+    """Return the part of a fleet that `stacks` make; the hub's stack is about all of it."""
+    sites = {load_settings(PROJECT, stack).config["gpufleet:site"] for stack in stacks}
+    if HUB_STACK in sites:
+        return fleet
+    notes = tuple(note for note in fleet.notes if note.path.split("/")[0] in sites)
+    return replace(fleet, clusters=tuple(cluster for cluster in fleet.clusters if cluster.site in sites), notes=notes)
+
+
+def _check_writable(file: Path) -> None:
+    """Refuse a place where no file can be written, before anything is previewed for it.
+
+    Raises:
+        FleetErrors: The folder is not there, or something that is no file stands in the place.
+    """
+    if not file.parent.is_dir():
+        raise _not_written(file, f"{file.parent} is no folder")
+    if file.exists() and not file.is_file():
+        raise _not_written(file, "it is no file")
+    if not os.access(file.parent, os.W_OK):
+        raise _not_written(file, f"{file.parent} cannot be written to")
+
+
+def _not_written(file: Path, reason: str) -> FleetErrors:
+    """Return the refusal of a place to write to."""
+    return FleetErrors([Mistake(path="--json", value=str(file), reason=reason, remedy="Name a file that can be written.")])
+
+
 def write_graphs(file: Path, graphs: Sequence[ResourceGraph]) -> None:
-    """Write graphs to a file as one JSON object by stack name; the file appears whole or not at all."""
-    document = {"version": 1, "stacks": {graph.stack: json.loads(graph.to_json()) for graph in graphs}}
-    draft = file.with_name(f".{file.name}.draft")
+    """Write graphs to a file as one JSON object by stack name; the file appears whole or not at all.
+
+    Raises:
+        FleetErrors: It cannot be written.
+    """
+    document = {"version": 1, "stacks": {graph.stack: graph.to_plain() for graph in graphs}}
+    draft = file.with_name(f".{file.name}.{os.getpid()}.draft")
     try:
-        draft.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n")
+        draft.write_text(json.dumps(document, indent=1, sort_keys=True) + "\n", encoding="utf-8")
         draft.replace(file)
     except OSError as error:
-        draft.unlink(missing_ok=True)
-        raise click.FileError(str(file), hint=error.strerror) from error
+        raise _not_written(file, (error.strerror or str(error)).lower()) from error
+    finally:
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
 
 
 def _print(fleet: FleetPlan, previews: Sequence[StackPreview]) -> None:
