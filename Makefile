@@ -57,9 +57,9 @@ $(VENV)/.uv:
 
 $(VENV)/.installed: $(VENV)/.uv requirements.txt
 	@echo "Installing the provider SDKs (1 GB, one to three minutes the first time) ..."
-	$(BIN)/uv pip install -q --require-hashes --compile-bytecode -r requirements.txt
+	$(BIN)/uv pip install --require-hashes --compile-bytecode -r requirements.txt
 	touch $@
 
 $(VENV)/.installed-dev: $(VENV)/.installed requirements-dev.txt
-	$(BIN)/uv pip install -q --require-hashes --compile-bytecode -r requirements-dev.txt
+	$(BIN)/uv pip install --require-hashes --compile-bytecode -r requirements-dev.txt
 	touch $@
