@@ -250,5 +250,18 @@ def inventory_schema() -> dict[str, Any]:
     schema = Inventory.model_json_schema()
     gpus = schema["$defs"]["Cluster"]["properties"]["gpus"]
     gpus["items"] = {"anyOf": [{"type": "string", "description": Pool.model_fields["card"].description}, gpus["items"]]}
+    _close(schema)
     schema["$schema"] = "https://json-schema.org/draft/2020-12/schema"
     return schema
+
+
+def _close(schema: object) -> None:
+    """Refuse keys that match no pattern, in place: JSON Schema lets any other key through where only patterns are given."""
+    if isinstance(schema, dict):
+        if "patternProperties" in schema:
+            schema["additionalProperties"] = False
+        for inner in schema.values():
+            _close(inner)
+    elif isinstance(schema, list):
+        for inner in schema:
+            _close(inner)
