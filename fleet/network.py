@@ -37,7 +37,10 @@ def plan_network(scope: Scope) -> NetworkPlan:
         scope.findings.refuse(path, reason, f"Use a /{largest} or smaller.", str(networks["nodes_cidr"]))
     for (one, first), (other, second) in combinations(networks.items(), 2):
         if first.overlaps(second):
-            _, path = scope.setting("network", other)
+            stated, path = scope.setting("network", other)
+            if stated is None:
+                one, first, other, second = other, second, one, first
+                _, path = scope.setting("network", other)
             scope.findings.refuse(path, f"overlaps {one}, {first}", "Use ranges that share no address.", str(second))
     services = networks["services_cidr"]
     if traits and traits.dns_address and ipaddress.IPv4Address(traits.dns_address) not in services:

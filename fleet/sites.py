@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import difflib
 from dataclasses import replace
 
 from fleet.catalogue import Attachment, Catalogue, Offer, Status, UnknownCard
 from fleet.clouds import TRAITS, Cloud
 from fleet.inventory import Inventory, Site
 from fleet.scope import Findings
+
+_NAMES_SHOWN = 3
 
 HUB_STACK = "hub"
 """Name of the stack that holds everything inside Kubernetes; no site may have it."""
@@ -23,7 +26,10 @@ def hub_of(inventory: Inventory, findings: Findings) -> str | None:
         findings.note("hub", f"{names[0]} is the hub, as the first cluster of the inventory; `hub: NAME` chooses another")
         return names[0]
     if inventory.hub not in names:
-        findings.refuse(("hub",), "no such cluster", f"Name one of {', '.join(names)}.", inventory.hub)
+        near = difflib.get_close_matches(inventory.hub, names) or sorted(names)[:_NAMES_SHOWN]
+        findings.refuse(
+            ("hub",), "no such cluster", f"Name a cluster of the inventory, such as {' or '.join(near)}.", inventory.hub
+        )
     return inventory.hub
 
 
