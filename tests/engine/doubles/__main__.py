@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
 from pathlib import Path
 
 import grpc
@@ -20,7 +20,12 @@ _WORKERS = 16
 
 
 def main(package: str, version: str) -> None:
-    """Serve on a free local port, tell the engine which, and end when interrupted or when its end of standard input closes."""
+    """Serve on a free local port, tell the engine which, and end when interrupted or when its end of standard input closes.
+
+    The engine ends its plugins by an interrupt, and by force five seconds later. The default action answers it at once, while
+    Python's own handler waits for the main thread, which is reading.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
     options = [
         ("grpc.max_receive_message_length", _LARGEST_MESSAGE_BYTES),
         ("grpc.max_send_message_length", _LARGEST_MESSAGE_BYTES),
@@ -32,8 +37,7 @@ def main(package: str, version: str) -> None:
     server.start()
     sys.stdout.write(f"{port}\n")
     sys.stdout.flush()
-    with suppress(KeyboardInterrupt):
-        sys.stdin.buffer.read()
+    sys.stdin.buffer.read()
     server.stop(grace=None).wait()
 
 

@@ -34,8 +34,11 @@ def _import_class(token: str) -> None:
     """Import the SDK module of a type, if there is one: stand-ins for plain texts follow from its class.
 
     SDK packages are named after the provider; their modules register themselves with the runtime when the package is imported.
+    Kubernetes needs none: there stand-ins never follow from classes.
     """
     package, _, rest = token.partition(":")
+    if package == "kubernetes":
+        return
     try:
         import_module(f"pulumi_{package.replace('-', '_')}")
     except ModuleNotFoundError:
