@@ -20,6 +20,7 @@ class MachineQuery:
         card: Name or alias for `fleet.choosing.choose`; the canonical name for `why_not` and `matches`.
         region: The cloud's region.
         zones: Zones of which every one must have the card.
+        any_zone: Zones of which one at least must have it.
         accelerators: Cards in one node.
         machine: This machine type and no other.
         spot: Whether nodes are to be spot.
@@ -33,6 +34,7 @@ class MachineQuery:
     card: str
     region: str | None = None
     zones: tuple[str, ...] | None = None
+    any_zone: tuple[str, ...] | None = None
     accelerators: int | None = None
     machine: str | None = None
     spot: bool = False
@@ -79,8 +81,12 @@ def _region(offer: Offer, query: MachineQuery) -> str | None:
 
 
 def _zones(offer: Offer, query: MachineQuery) -> str | None:
-    """Say no when a wanted zone is known not to have it."""
-    missing = [] if offer.zones is None else [zone for zone in query.zones or () if zone not in offer.zones]
+    """Say no when a wanted zone is known not to have it, or none of those that would do."""
+    if offer.zones is None:
+        return None
+    missing = [zone for zone in query.zones or () if zone not in offer.zones]
+    if query.any_zone and not set(query.any_zone) & set(offer.zones):
+        missing += query.any_zone
     return f"it is not sold in {', '.join(missing)}" if missing else None
 
 

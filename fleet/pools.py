@@ -111,39 +111,32 @@ def _capacities(at: PoolScope) -> tuple[CapacityType, ...]:
 def _machine(
     at: PoolScope, card: Card, catalogue: Catalogue, capacities: tuple[CapacityType, ...], per_node: int | None
 ) -> Choice | None:
-    """Return the machine that carries the card, or refuse with the catalogue's reason and remedy."""
+    """Return the machine that carries the card, or refuse with the catalogue's reason and remedy.
+
+    Zones that an entry names must all have the card. Of those of its cluster one has to: the pool keeps to the ones that have it.
+    """
     region = at.scope.text("region") or at.scope.traits.region
+    stated = tuple(sorted(set(at.pool.zones or ())))
+    usual = cluster_zones(at.scope, region) if at.scope.traits.zones_follow_cluster else ()
     query = MachineQuery(
         cloud=at.scope.cloud,
         card=card.name,
         region=region,
-        zones=tuple(sorted(set(at.pool.zones))) if at.pool.zones else None,
+        zones=stated or None,
+        any_zone=None if stated else usual or None,
         accelerators=per_node,
         machine=at.pool.machine,
         spot=CapacityType.SPOT in capacities,
         allow_retired=at.scope.inventory.allow_retired,
         site=at.scope.site_name,
     )
-    answer = _answer(at, catalogue, query)
+    answer = choose(catalogue, query)
     if isinstance(answer, Refusal):
         if query.machine and at.scope.traits.has_magnum and not _is_known_flavor(catalogue, query):
             return _flavor_unseen(at, card, query)
         at.refuse((*at.path, "card"), answer.reason, answer.remedy, at.pool.card)
         return None
     return answer
-
-
-def _answer(at: PoolScope, catalogue: Catalogue, query: MachineQuery) -> Choice | Refusal:
-    """Return the machine for a query, or why there is none.
-
-    Zones that an entry names must all have the card. Those of its cluster need not: the pool keeps to the ones that have it, so
-    a machine sold in all of them is looked for first, then one sold in any.
-    """
-    zones = cluster_zones(at.scope, query.region or "") if at.scope.traits.zones_follow_cluster else ()
-    if at.pool.zones or not zones:
-        return choose(catalogue, query)
-    answers = [choose(catalogue, replace(query, zones=some)) for some in (zones, *((zone,) for zone in zones))]
-    return next((answer for answer in answers if isinstance(answer, Choice)), answers[0])
 
 
 def _is_known_flavor(catalogue: Catalogue, query: MachineQuery) -> bool:

@@ -177,11 +177,12 @@ def _wrong_region(catalogue: Catalogue, query: MachineQuery, card: Card, left: S
 
 def _wrong_zones(_catalogue: Catalogue, query: MachineQuery, card: Card, left: Sequence[Offer]) -> Refusal:
     """Explain zones without the card, and name those that have it."""
-    wanted = query.zones or ()
+    wanted = query.zones or query.any_zone or ()
     sold = {zone for offer in left for zone in offer.zones or ()}
     without = [zone for zone in wanted if zone not in sold] or list(wanted)
+    every = "every zone" if query.zones else "any zone"
     return Refusal(
-        reason=f"no machine with {card.name} is sold in every zone asked for, {', '.join(without)} being without",
+        reason=f"no machine with {card.name} is sold in {every} asked for, {', '.join(without)} being without",
         remedy=f"Zones with it: {_listed(sold)}.",
     )
 
