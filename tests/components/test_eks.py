@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from ipaddress import IPv4Network
 from typing import Any
 
 import pulumi
 import pytest
-from pulumi.runtime import mocks, settings, stack
 
 from components.contract import ClusterArgs, ClusterFacts, builder
 from components.eks import to_kubeconfig
@@ -35,7 +33,7 @@ from fleet.labels import CapacityType, Taint, TaintEffect
 from fleet.records import ClusterPlan, GpuDriver, NetworkPlan, NodePool, SystemPool
 from preview.graph import MASK, Resource
 from preview.monitor import RecordingMonitor
-from preview.program import RecordingEngine
+from tests.support.declaring import run
 from tests.support.plans import a_cluster, a_pool, a_spot_pool
 
 # pulumi-aws 7.51.1 warns of a class of its own, which nobody here uses, when its ec2 module is first touched.
@@ -101,30 +99,6 @@ class Declared:
         return {item.urn for item in self.of(NODE_GROUP).values()}
 
 
-def recorded(program: Callable[[], None]) -> RecordingMonitor:
-    """Run a program under the recording monitor and return it."""
-    monitor = RecordingMonitor("gpufleet", "test")
-
-    async def run() -> None:
-        configured = mocks.MockSettings(
-            monitor=monitor,
-            monitor_features=set(),
-            engine=RecordingEngine(),
-            project="gpufleet",
-            stack="test",
-            dry_run=True,
-            organization="organization",
-            root_directory=".",
-            callbacks=None,
-        )
-        settings.configure(configured)
-        settings.set_root_resource(None)  # type: ignore[arg-type]  # a second run in one process starts without a stack
-        await stack.run_in_stack(program)
-
-    asyncio.run(run())
-    return monitor
-
-
 def declare(args: ClusterArgs) -> Declared:
     """Return everything that a cluster of `args` declares; its facts are the stack's output ``facts``."""
 
@@ -134,7 +108,7 @@ def declare(args: ClusterArgs) -> Declared:
         pulumi.export("facts", facts.public())
         pulumi.export("kubeconfig", facts.kubeconfig)
 
-    monitor = recorded(program)
+    monitor = run(program).monitor
     return Declared(monitor.declared(), monitor)
 
 

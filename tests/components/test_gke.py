@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import fields, replace
@@ -11,7 +10,6 @@ from typing import Any
 import pulumi
 import pytest
 import yaml
-from pulumi.runtime import mocks, settings, stack
 
 from components import gke, gke_cluster, gke_labels, gke_pools
 from components.contract import ClusterArgs, builder
@@ -21,7 +19,7 @@ from fleet.labels import SPOT_TAINT, CapacityType, Taint, TaintEffect
 from fleet.records import ClusterPlan, GpuDriver, MaintenanceWindow, NetworkPlan, NodePool, SystemPool
 from preview.checks import check
 from preview.graph import MASK, Resource, ResourceGraph
-from preview.monitor import RecordingMonitor
+from tests.support.declaring import run
 from tests.support.plans import NVIDIA_TAINT, a_cluster, a_pool, a_spot_pool
 
 # The SDK warns of two deprecated names of its own on the first import of gcp.compute; nothing here uses them.
@@ -38,7 +36,6 @@ TPU_TAINT = Taint(key="google.com/tpu", value="present")
 
 def declare(plan: ClusterPlan, *, deletion_protection: bool = True) -> ResourceGraph:
     """Run the component offline, its facts exported, and return all it declared."""
-    monitor = RecordingMonitor("gpufleet", "google")
 
     def program() -> None:
         args = ClusterArgs(plan=plan, deletion_protection=deletion_protection)
@@ -46,12 +43,7 @@ def declare(plan: ClusterPlan, *, deletion_protection: bool = True) -> ResourceG
         pulumi.export("facts", facts.public())
         pulumi.export("kubeconfig", facts.kubeconfig)
 
-    async def run() -> None:
-        settings.configure(mocks.MockSettings(monitor=monitor, project="gpufleet", stack="google", dry_run=False))
-        settings.set_root_resource(None)  # type: ignore[arg-type]  # each run starts without a stack
-        await stack.run_in_stack(program)
-
-    asyncio.run(run())
+    monitor = run(program).monitor
     assert any(urn.endswith(f"::{COMPONENT}::{plan.name}") for urn in monitor.outputs_registered)
     return monitor.graph()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import warnings
 from dataclasses import replace
@@ -11,14 +10,13 @@ from typing import Any
 
 import pulumi
 import pytest
-from pulumi.runtime import mocks, settings, stack
 
 from components.contract import ClusterArgs
 from fleet.clouds import Cloud, MagnumDriver
 from fleet.labels import Taint, TaintEffect
 from fleet.records import ClusterPlan, GpuMode, NetworkPlan, NodePool, SystemPool
 from preview.graph import MASK, Resource, ResourceGraph
-from preview.monitor import RecordingMonitor
+from tests.support.declaring import run
 from tests.support.plans import NVIDIA_TAINT, a_cluster, a_pool
 
 with warnings.catch_warnings():
@@ -46,7 +44,6 @@ def a_plan(driver: MagnumDriver = MagnumDriver.HEAT, **changes: Any) -> ClusterP
 
 def declare(plan: ClusterPlan, *, deletion_protection: bool = True) -> ResourceGraph:
     """Run the component offline, its facts exported, and return all it declared."""
-    monitor = RecordingMonitor("gpufleet", "cern")
 
     def program() -> None:
         args = ClusterArgs(plan=plan, deletion_protection=deletion_protection)
@@ -54,12 +51,7 @@ def declare(plan: ClusterPlan, *, deletion_protection: bool = True) -> ResourceG
         pulumi.export("facts", facts.public())
         pulumi.export("kubeconfig", facts.kubeconfig)
 
-    async def run() -> None:
-        settings.configure(mocks.MockSettings(monitor=monitor, project="gpufleet", stack="cern", dry_run=False))
-        settings.set_root_resource(None)  # type: ignore[arg-type]  # each run starts without a stack
-        await stack.run_in_stack(program)
-
-    asyncio.run(run())
+    monitor = run(program).monitor
     assert any(urn.endswith("::gpufleet:index:MagnumCluster::" + plan.name) for urn in monitor.outputs_registered)
     return monitor.graph()
 

@@ -8,7 +8,7 @@ import pytest
 
 from preview.checks import check
 from preview.graph import Finding
-from tests.support.programs import by_path, declare
+from tests.support.declaring import by_path, run_text
 
 RIGHT = {
     "google": """
@@ -76,7 +76,7 @@ RIGHT = {
 
 def _findings(body: str, folder: Path) -> list[Finding]:
     """Run a program and check what it declares."""
-    return check(declare(body, folder).monitor.declared())
+    return check(run_text(body, folder).monitor.declared())
 
 
 @pytest.mark.parametrize("cloud", RIGHT)

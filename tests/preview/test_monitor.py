@@ -8,7 +8,7 @@ import pytest
 
 from preview.graph import MASK, ResourceGraph
 from preview.program import ProgramFailedError
-from tests.support.programs import declare, only
+from tests.support.declaring import only, run_text
 
 NETWORK = "gcp:compute/network:Network"
 CLUSTER = "gcp:container/cluster:Cluster"
@@ -51,7 +51,7 @@ def test_transforms_run_in_the_engines_order(tmp_path: Path) -> None:
         pulumi.runtime.register_resource_transform(naming("d"))
         Outer("o", pulumi.ResourceOptions(transforms=[naming("c")]))
     """
-    assert only(declare(body, tmp_path), NETWORK).inputs["description"] == "abcd"
+    assert only(run_text(body, tmp_path), NETWORK).inputs["description"] == "abcd"
 
 
 def test_a_transform_may_change_options(tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_a_transform_may_change_options(tmp_path: Path) -> None:
     Site("s")
     """
     )
-    network = only(declare(body, tmp_path), NETWORK)
+    network = only(run_text(body, tmp_path), NETWORK)
     assert network.options.protect is True
     assert network.options.retain_on_delete is True
     assert network.options.ignore_changes == ("description",)
@@ -89,7 +89,7 @@ def test_transforms_get_secrets_as_outputs_and_keep_them_secret(tmp_path: Path) 
         pulumi.runtime.register_resource_transform(louder)
         gcp.compute.Network("n", description=pulumi.Output.secret("hunter2"), auto_create_subnetworks=False)
     """
-    graph = declare(body, tmp_path).monitor.graph()
+    graph = run_text(body, tmp_path).monitor.graph()
     assert graph.of_type(NETWORK)[0].inputs == {"description": MASK, "autoCreateSubnetworks": False}
     assert "hunter2" not in graph.to_json()
 
@@ -105,7 +105,7 @@ def test_invoke_transforms_run(tmp_path: Path) -> None:
         pulumi.runtime.register_invoke_transform(moved)
         pulumi.export("zones", aws.get_availability_zones_output().names)
     """
-    assert declare(body, tmp_path).monitor.stack_outputs.masked["zones"] == ["eu-north-1a", "eu-north-1b", "eu-north-1c"]
+    assert run_text(body, tmp_path).monitor.stack_outputs.masked["zones"] == ["eu-north-1a", "eu-north-1b", "eu-north-1c"]
 
 
 def test_no_secret_reaches_the_graph(tmp_path: Path) -> None:
@@ -121,7 +121,7 @@ def test_no_secret_reaches_the_graph(tmp_path: Path) -> None:
         pulumi.export("password", password)
         pulumi.export("nested", {"file": pulumi.Output.secret({"user": "hunter2", "ports": [443]}), "open": 1})
     """
-    run = declare(body, tmp_path, config={"toy:secretPassword": "hunter2"})
+    run = run_text(body, tmp_path, config={"toy:secretPassword": "hunter2"})
     text = run.monitor.graph().to_json()
     assert "hunter2" not in text
     assert only(run, CLUSTER).inputs == {"description": MASK, "resourceLabels": {"deep": MASK, "open": "yes"}}
@@ -144,7 +144,7 @@ def test_options_dependencies_and_numbers_are_recorded(tmp_path: Path) -> None:
             delete_before_replace=True, retain_on_delete=False, depends_on=[network],
             custom_timeouts=pulumi.CustomTimeouts(create="40m")))
     """
-    cluster = only(declare(body, tmp_path), CLUSTER)
+    cluster = only(run_text(body, tmp_path), CLUSTER)
     network = f"urn:pulumi:dev::toy::{NETWORK}::n"
     assert cluster.provider == "urn:pulumi:dev::toy::pulumi:providers:gcp::g"
     assert cluster.property_dependencies == {"network": (network,)}
@@ -165,7 +165,7 @@ def test_parents_hand_down_names_protection_and_aliases(tmp_path: Path) -> None:
     Site("s", pulumi.ResourceOptions(protect=True, aliases=[pulumi.Alias(name="old")]))
     """
     )
-    network = only(declare(body, tmp_path), NETWORK)
+    network = only(run_text(body, tmp_path), NETWORK)
     assert network.urn == f"urn:pulumi:dev::toy::toy:index:Site${NETWORK}::s-net"
     assert network.options.protect is True
     assert network.options.aliases == (f"urn:pulumi:dev::toy::toy:index:Site${NETWORK}::old-net",)
@@ -180,7 +180,7 @@ def test_two_runs_give_the_same_bytes(tmp_path: Path) -> None:
         Site(f"s{number}")
     """
     )
-    texts = [declare(body, tmp_path).monitor.graph().to_json() for _ in range(2)]
+    texts = [run_text(body, tmp_path).monitor.graph().to_json() for _ in range(2)]
     assert texts[0] == texts[1]
     assert ResourceGraph.from_json(texts[0]).to_json() == texts[0]
 
@@ -193,7 +193,7 @@ def test_stack_references_give_what_the_caller_says(tmp_path: Path) -> None:
         pulumi.export("clusters", google.require_output("clusters"))
     """
     given = {"google": {"outputs": {"token": "t0ken", "clusters": ["a"]}, "secret_outputs": ["token"]}}
-    run = declare(body, tmp_path, references=given)
+    run = run_text(body, tmp_path, references=given)
     assert run.monitor.stack_outputs.masked == {"token": MASK, "clusters": ["a"]}
     assert only(run, "pulumi:pulumi:StackReference").read
     assert "t0ken" not in run.monitor.graph().to_json()
@@ -203,7 +203,7 @@ def test_stack_references_give_what_the_caller_says(tmp_path: Path) -> None:
 def test_a_reference_to_an_unknown_stack_is_one_message(tmp_path: Path) -> None:
     """A hub whose sites were not previewed is told which stack is missing."""
     with pytest.raises(ProgramFailedError, match="StackReference google: No outputs of this stack") as failure:
-        declare('pulumi.StackReference("google")', tmp_path)
+        run_text('pulumi.StackReference("google")', tmp_path)
     assert failure.value.is_bad_input
 
 
@@ -216,7 +216,7 @@ def test_two_resources_of_one_name_are_refused(tmp_path: Path) -> None:
             gcp.compute.Network("twin")
     """
     with pytest.raises(ProgramFailedError, match="named twin under one parent"):
-        declare(body, tmp_path)
+        run_text(body, tmp_path)
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
@@ -234,12 +234,12 @@ def test_two_resources_of_one_name_are_refused(tmp_path: Path) -> None:
 def test_a_failure_is_one_message(body: str, message: str, tmp_path: Path) -> None:
     """Whatever a program raises ends in one line with type, text and the place in the program; never a traceback."""
     with pytest.raises(ProgramFailedError, match=message) as failure:
-        declare(body, tmp_path)
+        run_text(body, tmp_path)
     assert "Traceback" not in str(failure.value)
 
 
 def test_what_the_program_logs_is_kept(tmp_path: Path) -> None:
     """Warnings and errors become findings, information becomes notes."""
-    run = declare("pulumi.info('i')\npulumi.warn('w')\npulumi.error('e')", tmp_path)
+    run = run_text("pulumi.info('i')\npulumi.warn('w')\npulumi.error('e')", tmp_path)
     assert run.engine.notes == ["i"]
     assert [(finding.severity, finding.reason) for finding in run.engine.findings] == [("warning", "w"), ("error", "e")]

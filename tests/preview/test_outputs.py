@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from preview.graph import UNKNOWN
-from tests.support.programs import declare
+from tests.support.declaring import run_text
 
 READS = {
     "google": """
@@ -79,7 +79,7 @@ READS = {
 def test_nothing_downstream_is_none(cloud: str, tmp_path: Path) -> None:
     """Every output that components of this cloud read has a value, the same in every run."""
     body = READS[cloud] + "\n        pulumi.export('read', pulumi.Output.unsecret(pulumi.Output.all(*read)))"
-    values = [declare(body, tmp_path).monitor.stack_outputs.masked["read"] for _ in range(2)]
+    values = [run_text(body, tmp_path).monitor.stack_outputs.masked["read"] for _ in range(2)]
     assert values[0] == values[1]
     assert isinstance(values[0], list)
     assert not [index for index, value in enumerate(values[0]) if value in (None, "", UNKNOWN)]
@@ -92,7 +92,7 @@ def test_names_are_given_or_made_from_the_logical_name(tmp_path: Path) -> None:
         pulumi.export("given", gcp.compute.Network("a", name="mine").name)
         pulumi.export("made", gcp.compute.Network("b").name)
     """
-    outputs = declare(body, tmp_path).monitor.stack_outputs.masked
+    outputs = run_text(body, tmp_path).monitor.stack_outputs.masked
     assert outputs["given"] == "mine"
     prefix, _, digits = outputs["made"].rpartition("-")
     assert prefix == "b"
@@ -107,7 +107,7 @@ def test_a_type_without_a_row_still_answers_plain_text(tmp_path: Path) -> None:
         bucket = gcp.storage.Bucket("b", location="EU")
         pulumi.export("url", bucket.url.apply(lambda url: f"seen {url}"))
     """
-    assert declare(body, tmp_path).monitor.stack_outputs.masked["url"].startswith("seen simulated-url-")
+    assert run_text(body, tmp_path).monitor.stack_outputs.masked["url"].startswith("seen simulated-url-")
 
 
 def test_a_function_without_a_row_is_told(tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_a_function_without_a_row_is_told(tmp_path: Path) -> None:
         import pulumi_gcp as gcp
         gcp.storage.get_bucket_output(name="b")
     """
-    (finding,) = declare(body, tmp_path).monitor.findings
+    (finding,) = run_text(body, tmp_path).monitor.findings
     assert finding.path == "gcp:storage/getBucket:getBucket"
 
 

@@ -3,43 +3,79 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import textwrap
+import warnings
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from pulumi.runtime import mocks, settings, stack
 
-from preview.graph import Resource, ResourceGraph
+from preview.graph import Finding, Resource, ResourceGraph
 from preview.monitor import RecordingMonitor
-from preview.program import ORGANIZATION, RecordingEngine
+from preview.program import ORGANIZATION, RecordingEngine, Run, execute_and_drain, run_program
+from preview.settings import StackSettings
+
+
+def run(program: Callable[[], None]) -> Run:
+    """Run a function as stack ``test`` of project ``gpufleet`` and return the run; what it raises comes through as it is."""
+    done = Run(monitor=RecordingMonitor("gpufleet", "test"), engine=RecordingEngine())
+    asyncio.run(_run(program, done))
+    return done
+
+
+def run_text(
+    body: str, folder: Path, *, references: Mapping[str, Any] | None = None, config: Mapping[str, str] | None = None
+) -> Run:
+    """Run a program's source text in `folder` as stack ``dev`` of project ``toy``; config keys in ``secret`` are secret."""
+    main = folder / "__main__.py"
+    main.write_text("import pulumi\n" + textwrap.dedent(body), encoding="utf-8")
+    given = StackSettings(
+        project="toy",
+        stack="dev",
+        main=main,
+        config=dict(config or {}),
+        secret_keys=tuple(key for key in config or {} if "secret" in key),
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # the SDKs' own, at import
+        return run_program(given, references)
 
 
 def declare(program: Callable[[], None]) -> ResourceGraph:
-    """Run `program` as a stack's program and return its resource graph; errors and warnings it logged are in the findings."""
-    monitor, engine = RecordingMonitor("gpufleet", "test"), RecordingEngine()
-    asyncio.run(_run(program, monitor, engine))
-    graph = monitor.graph()
-    return replace(graph, findings=(*graph.findings, *engine.findings))
+    """Run a function as a stack's program and return its resource graph; errors and warnings it logged are in the findings."""
+    done = run(program)
+    graph = done.monitor.graph()
+    return replace(graph, findings=(*graph.findings, *done.engine.findings))
 
 
-async def _run(program: Callable[[], None], monitor: RecordingMonitor, engine: RecordingEngine) -> None:
+def only(declared: ResourceGraph | Run, token: str) -> Resource:
+    """Return the one resource of a type; raises ValueError when there is none or more than one."""
+    graph = declared if isinstance(declared, ResourceGraph) else declared.monitor.graph()
+    (resource,) = graph.of_type(token)
+    return resource
+
+
+def by_path(findings: list[Finding]) -> dict[str, Finding]:
+    """Return findings by property path."""
+    return {finding.path: finding for finding in findings}
+
+
+async def _run(program: Callable[[], None], done: Run) -> None:
     """Set the runtime up for this task alone and run the program in a stack."""
     settings.configure(
         mocks.MockSettings(
-            monitor=monitor,
+            monitor=done.monitor,
             monitor_features=set(),
-            engine=engine,
-            project=monitor.project,
-            stack=monitor.stack,
+            engine=done.engine,
+            project=done.monitor.project,
+            stack=done.monitor.stack,
             dry_run=True,
             organization=ORGANIZATION,
             callbacks=None,
+            outputs=set(),
         )
     )
     settings.set_root_resource(None)  # type: ignore[arg-type]  # a second run in one process starts without a stack
-    await stack.run_in_stack(program)
-
-
-def only(graph: ResourceGraph, token: str) -> Resource:
-    """Return the one resource of a type; raises ValueError when there is none or more than one."""
-    (resource,) = graph.of_type(token)
-    return resource
+    await stack.run_in_stack(lambda: execute_and_drain(program))
