@@ -35,13 +35,12 @@ def plan_network(scope: Scope) -> NetworkPlan:
         _, path = scope.setting("network", "nodes_cidr")
         reason = f"{scope.traits.title} takes no network larger than a /{largest}"
         scope.findings.refuse(path, reason, f"Use a /{largest} or smaller.", str(networks["nodes_cidr"]))
-    for (one, first), (other, second) in combinations(networks.items(), 2):
-        if first.overlaps(second):
-            stated, path = scope.setting("network", other)
-            if stated is None:
-                one, first, other, second = other, second, one, first
-                _, path = scope.setting("network", other)
-            scope.findings.refuse(path, f"overlaps {one}, {first}", "Use ranges that share no address.", str(second))
+    for one, other in combinations(networks, 2):
+        if networks[one].overlaps(networks[other]):
+            told, beside = (other, one) if scope.text("network", other) else (one, other)
+            _, path = scope.setting("network", told)
+            reason = f"overlaps {beside}, {networks[beside]}"
+            scope.findings.refuse(path, reason, "Use ranges that share no address.", str(networks[told]))
     services = networks["services_cidr"]
     if traits and traits.dns_address and ipaddress.IPv4Address(traits.dns_address) not in services:
         _, path = scope.setting("network", "services_cidr")

@@ -41,9 +41,6 @@ def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...
     wanted = tuple(sorted(set(at.pool.zones or ()))) or usual
     sold = offer.zones
     zones = wanted if sold is None else tuple(zone for zone in sold if not wanted or zone in wanted)
-    if sold and not zones:
-        remedy = f"It is sold in {', '.join(sold)}: name one of them in this entry's `zones`."
-        at.refuse((*at.path, "card"), f"{offer.card} is not sold in {', '.join(wanted)}", remedy, at.pool.card)
     most = scope.traits.reserved_zones if at.pool.reservation else 0
     if most and len(zones) > most:
         remedy = "Name the one zone of the reservation in this entry's `zones`."
