@@ -36,7 +36,8 @@ def print_pools(console: Console, fleet: FleetPlan) -> None:
     console.print(Text(_NOT_COUNTED))
     dates = sorted({pool.price.as_of for cluster in fleet.clusters for pool in cluster.pools if pool.price.as_of})
     if dates:
-        console.print(Text(f"Prices in US dollars as of {dates[0]} to {dates[-1]}; ~ is an estimate, ? is not known."))
+        days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
+        console.print(Text(f"Prices in US dollars as of {days}; ~ is an estimate, ? is not known."))
     if total.unpriced:
         console.print(Text(f"Not in the sums, for want of a price: {', '.join(_unpriced(fleet))}."))
 

@@ -1,4 +1,4 @@
-"""``gpufleet inventory``: check an inventory, print its schema."""
+"""``gpufleet inventory``: check an inventory, print its schema and the reference of its settings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _FILE = click.Path(path_type=Path)
 
 @click.group("inventory")
 def command() -> None:
-    """Check an inventory, or print its JSON Schema."""
+    """Check an inventory, or print its JSON Schema or the reference of its settings."""
 
 
 @command.command("check")
@@ -42,3 +42,11 @@ def check(file: Path, *, quiet: bool) -> None:
 def schema() -> None:
     """Print the JSON Schema of an inventory; editors read the copy in catalogue/schema/inventory.schema.json."""
     click.echo(json.dumps(inventory_schema(), indent=2, sort_keys=True))
+
+
+@command.command("reference")
+def reference() -> None:
+    """Print the reference of all settings as Markdown: the generated part of docs/inventory.md."""
+    from fleet.reference import reference as text  # noqa: PLC0415 -- checking an inventory does not need it
+
+    click.echo(text(), nl=False)

@@ -16,7 +16,7 @@ from preview.run import StackPreview, StackStarted
 def showing(stacks: Sequence[str]) -> Iterator[Listener]:
     """Show the progress of `stacks` on standard error while the block runs; yields what to tell of starts and ends."""
     console = messages()
-    if not console.is_terminal:
+    if not console.is_terminal or console.is_dumb_terminal:
         yield lambda event: console.print(_line(event), markup=False) if isinstance(event, StackPreview) else None
         return
     columns = (SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn())

@@ -46,7 +46,7 @@ def layers_for(fleet: FleetPlan, project: Path, wanted: Sequence[str]) -> list[l
         wanted: Names to preview; empty for every stack that the fleet has a use for.
 
     Raises:
-        FleetErrors: A wanted stack is not there, the settings of one cannot be used, or one that is needed for all sites is missing.
+        FleetErrors: A wanted stack is not there, a stack's settings cannot be used, or a site has no stack and all are needed.
     """
     names = stack_names(project)
     unknown = [name for name in wanted if name not in names]
