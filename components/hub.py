@@ -7,6 +7,7 @@ a new kubeconfig, or a pool that was scaled, never looks like another cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import pulumi
@@ -24,6 +25,19 @@ from fleet.records import ClusterPlan, FleetPlan
 _READ_OUTPUTS = "pulumi:pulumi:readStackOutputs"
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class _Exports:
+    """What a site's stack exports.
+
+    Attributes:
+        clusters: Facts in clear, by cluster.
+        kubeconfigs: By cluster, secret.
+    """
+
+    clusters: pulumi.Output[Any]
+    kubeconfigs: pulumi.Output[Any]
+
+
 def compose(fleet: FleetPlan, settings: Settings) -> Mapping[str, Any]:
     """Declare ArgoCD's namespace and the registration of every cluster; return which clusters are registered where.
 
@@ -31,8 +45,8 @@ def compose(fleet: FleetPlan, settings: Settings) -> Mapping[str, Any]:
         FleetErrors: A site's stack is not there, or lacks a cluster of the inventory; all of them are listed.
     """
     _check_sites(fleet, settings)
-    references = {site: pulumi.StackReference(_stack_of(site)) for site in fleet.sites}
-    providers = {plan.name: _provider(plan, references[plan.site]) for plan in fleet.clusters}
+    exports = {site: _exports(site) for site in fleet.sites}
+    providers = {plan.name: _provider(plan, exports[plan.site]) for plan in fleet.clusters}
     hub = providers[fleet.hub.name]
     namespace = Namespace(
         f"{fleet.hub.name}-argocd",
@@ -40,13 +54,23 @@ def compose(fleet: FleetPlan, settings: Settings) -> Mapping[str, Any]:
         opts=pulumi.ResourceOptions(provider=hub),
     )
     for plan in fleet.clusters:
-        _register(plan, references[plan.site], providers[plan.name], hub, namespace)
+        _register(plan, exports[plan.site], providers[plan.name], hub, namespace)
     return {"hub": fleet.hub.name, "registered": [plan.name for plan in fleet.clusters]}
 
 
 def _stack_of(site: str) -> str:
     """Return the full name of a site's stack: this one's organisation and project, and the site's name."""
     return f"{pulumi.get_organization()}/{pulumi.get_project()}/{site}"
+
+
+def _exports(site: str) -> _Exports:
+    """Declare the reference to a site's stack and return what it exports.
+
+    Each is required once for all clusters: the SDK walks every leaf of all that the stack exports whenever one is required,
+    so requiring them by cluster makes the time grow with the square of the clusters.
+    """
+    reference = pulumi.StackReference(_stack_of(site))
+    return _Exports(clusters=reference.require_output("clusters"), kubeconfigs=reference.require_output("kubeconfigs"))
 
 
 def _check_sites(fleet: FleetPlan, settings: Settings) -> None:
@@ -77,11 +101,11 @@ def _last_line(error: Exception) -> str:
     return str(error).strip().splitlines()[-1].strip()
 
 
-def _provider(plan: ClusterPlan, reference: pulumi.StackReference) -> kubernetes.Provider:
+def _provider(plan: ClusterPlan, exports: _Exports) -> kubernetes.Provider:
     """Return the Kubernetes provider of a cluster."""
     return kubernetes.Provider(
         f"{plan.name}-kubernetes",
-        kubeconfig=reference.require_output("kubeconfigs").apply(lambda kubeconfigs: kubeconfigs[plan.name]),
+        kubeconfig=exports.kubeconfigs.apply(lambda kubeconfigs: kubeconfigs[plan.name]),
         cluster_identifier=f"{plan.site}/{plan.name}",
         enable_server_side_apply=True,
     )
@@ -89,13 +113,13 @@ def _provider(plan: ClusterPlan, reference: pulumi.StackReference) -> kubernetes
 
 def _register(
     plan: ClusterPlan,
-    reference: pulumi.StackReference,
+    exports: _Exports,
     spoke: kubernetes.Provider,
     hub: kubernetes.Provider,
     namespace: Namespace,
 ) -> None:
     """Declare what one cluster needs to be known to ArgoCD, and its pools' priorities."""
-    facts = reference.require_output("clusters").apply(lambda clusters: clusters[plan.name])
+    facts = exports.clusters.apply(lambda clusters: clusters[plan.name])
     args = RegistrationArgs(
         plan=plan,
         endpoint=facts["endpoint"],
