@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from google.protobuf import empty_pb2, struct_pb2
@@ -20,9 +20,9 @@ from fleet.errors import FleetErrors, Mistake
 from preview import wire
 from preview.graph import MASK, Finding, Resource, ResourceGraph
 from preview.outputs import Declared, call, outputs_of, stack_outputs
-from preview.recorded import recorded, recorded_read
+from preview.recorded import StackOutputs, recorded, recorded_outputs, recorded_read
 from preview.transforms import transformed, transformed_invoke
-from preview.urns import STACK_TYPE, alias_urns, make_urn
+from preview.urns import STACK_TYPE, alias_urns, make_urn, renames
 
 _READ_STACK_OUTPUTS = "pulumi:pulumi:readStackOutputs"
 
@@ -47,21 +47,6 @@ class _Inherited:
 
     protect: bool | None = None
     retain_on_delete: bool | None = None
-
-
-@dataclass(kw_only=True, slots=True)
-class StackOutputs:
-    """Outputs of the stack.
-
-    Attributes:
-        masked: Secrets masked where they stand: what the graph shows.
-        shaped: Secrets with their shape kept and every leaf masked: what later stacks read.
-        secret_names: Names of the outputs that hold a secret.
-    """
-
-    masked: dict[str, Any] = field(default_factory=dict)
-    shaped: dict[str, Any] = field(default_factory=dict)
-    secret_names: tuple[str, ...] = ()
 
 
 class RecordingMonitor(MockMonitor):
@@ -111,8 +96,8 @@ class RecordingMonitor(MockMonitor):
         identity, answer = self._answer(request, urn, inputs, request.object)
         resource = recorded(request, urn, inputs, identity if request.custom else None)
         self._keep(resource, request.parent, answer)
-        if request.aliases:
-            self._alias_specs[urn] = tuple(request.aliases)
+        if former := renames(request.type, request.aliases):
+            self._alias_specs[urn] = former
         return resource_pb2.RegisterResourceResponse(urn=urn, id=identity, object=answer)
 
     def ReadResource(  # noqa: N802 -- the protocol's name
@@ -150,12 +135,7 @@ class RecordingMonitor(MockMonitor):
     ) -> empty_pb2.Empty:
         """Note that outputs were registered; keep those of the stack."""
         if f"::{STACK_TYPE}::" in request.urn:
-            fields = request.outputs.fields
-            self.stack_outputs = StackOutputs(
-                masked=wire.plain(request.outputs),
-                shaped={name: wire.shape(fields[name]) for name in sorted(fields)},
-                secret_names=tuple(sorted(name for name in fields if wire.holds_secret(fields[name]))),
-            )
+            self.stack_outputs = recorded_outputs(request.outputs)
         self.outputs_registered.add(request.urn)
         return empty_pb2.Empty()
 

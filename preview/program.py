@@ -129,6 +129,9 @@ async def _run(given: StackSettings, run: Run) -> None:
     sys.path.insert(0, folder)
     try:
         await stack.run_in_stack(lambda: execute_and_drain(lambda: _execute(given.main)))
+        await (
+            _drain()
+        )  # the stack's outputs: the SDK registers them last, and may find nothing left to wait for before they start
     finally:
         sys.path.remove(folder)
 
@@ -143,8 +146,14 @@ async def execute_and_drain(program: Callable[[], None]) -> None:
         Exception: The first failure of the body, of a registration or of an `apply`.
     """
     program()
+    await _drain()
+
+
+async def _drain() -> None:
+    """Wait until no call and no task is left, in linear time."""
     calls = settings._get_rpc_manager().rpcs  # noqa: SLF001 -- the SDK's only register of them
     tasks: set[asyncio.Task[Any]] = getattr(settings.SETTINGS, "outputs")  # noqa: B009 -- pyright cannot see through it
+    await asyncio.sleep(0)  # a call enters the register when its task starts
     while calls or tasks:
         await (calls.pop() if calls else tasks.pop())
 

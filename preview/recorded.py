@@ -3,12 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
+from google.protobuf import struct_pb2
 from pulumi.runtime.proto import resource_pb2
 
+from preview import wire
 from preview.graph import Options, Resource
 from preview.urns import STACK_TYPE
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class StackOutputs:
+    """Outputs of the stack.
+
+    Attributes:
+        masked: Secrets masked where they stand: what the graph shows.
+        shaped: Secrets with their shape kept and every leaf masked: what later stacks read.
+        secret_names: Names of the outputs that hold a secret.
+    """
+
+    masked: dict[str, Any] = field(default_factory=dict)
+    shaped: dict[str, Any] = field(default_factory=dict)
+    secret_names: tuple[str, ...] = ()
 
 
 def recorded(request: resource_pb2.RegisterResourceRequest, urn: str, inputs: dict[str, Any], identity: str | None) -> Resource:
@@ -46,6 +64,16 @@ def recorded_read(request: resource_pb2.ReadResourceRequest, urn: str, inputs: d
         options=Options(additional_secret_outputs=_sorted(request.additionalSecretOutputs), depends_on=dependencies),
         dependencies=dependencies,
         read=True,
+    )
+
+
+def recorded_outputs(outputs: struct_pb2.Struct) -> StackOutputs:
+    """Return the record of what a stack exports."""
+    fields = outputs.fields
+    return StackOutputs(
+        masked=wire.plain(outputs),
+        shaped={name: wire.shape(fields[name]) for name in sorted(fields)},
+        secret_names=tuple(sorted(name for name in fields if wire.holds_secret(fields[name]))),
     )
 
 

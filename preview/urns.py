@@ -5,11 +5,16 @@ Source: pulumi/pulumi pkg/resource/deploy/step_generator.go and sdk/go/common/re
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from pulumi.runtime.proto import alias_pb2
 
 STACK_TYPE = "pulumi:pulumi:Stack"
+
+_API_VERSION = re.compile(r"/v\d{8}(preview|privatepreview)?(?=:)")
+"""In a type token of azure-native: the API version of its module. Every resource of that SDK (3.29.0) gives itself an alias for
+each version that ever had its type, up to a hundred and more."""
 
 
 def make_urn(stack: str, project: str, parent: str, type_token: str, name: str) -> str:
@@ -27,6 +32,19 @@ def type_of(urn: str) -> str:
 def name_of(urn: str) -> str:
     """Return a URN's logical name."""
     return urn.split("::", 3)[3]
+
+
+def renames(type_token: str, aliases: Iterable[alias_pb2.Alias]) -> tuple[alias_pb2.Alias, ...]:
+    """Return the aliases under which a resource may have been known, without those that differ in the API version alone."""
+    return tuple(alias for alias in aliases if not _is_other_version(type_token, alias))
+
+
+def _is_other_version(type_token: str, alias: alias_pb2.Alias) -> bool:
+    """Return whether an alias says nothing but another API version of the resource's own type."""
+    spec = alias.spec
+    if not spec.type or spec.name or spec.stack or spec.project or spec.parentUrn or spec.noParent:
+        return False
+    return _API_VERSION.sub("", spec.type) == _API_VERSION.sub("", type_token)
 
 
 def alias_urns(urn: str, parent: str, aliases: Iterable[alias_pb2.Alias], parent_aliases: Iterable[str]) -> tuple[str, ...]:
