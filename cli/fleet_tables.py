@@ -34,7 +34,8 @@ def print_pools(console: Console, fleet: FleetPlan) -> None:
     rows.append(["all", "", "", "", "", "", "", "", _idle(total), _full(total)])
     table(console, "Node pools", columns, rows)
     console.print(Text(_NOT_COUNTED))
-    dates = sorted({pool.price.as_of for cluster in fleet.clusters for pool in cluster.pools if pool.price.as_of})
+    told = {pool.price.as_of.split(",")[0].split(";")[0] for cluster in fleet.clusters for pool in cluster.pools}
+    dates = sorted(told - {""})
     if dates:
         days = " to ".join(dict.fromkeys((dates[0], dates[-1])))
         console.print(Text(f"Prices in US dollars as of {days}; ~ is an estimate, ? is not known."))

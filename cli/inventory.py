@@ -12,6 +12,7 @@ from cli.fleet_tables import print_notes, print_pools
 from cli.project import INVENTORY
 from fleet.inventory import inventory_schema
 from fleet.load import load_plan
+from fleet.reference import reference as reference_text
 
 _FILE = click.Path(path_type=Path)
 
@@ -47,6 +48,4 @@ def schema() -> None:
 @command.command("reference")
 def reference() -> None:
     """Print the reference of all settings as Markdown: the generated part of docs/inventory.md."""
-    from fleet.reference import reference as text  # noqa: PLC0415 -- checking an inventory does not need it
-
-    click.echo(text(), nl=False)
+    click.echo(reference_text(), nl=False)
