@@ -13,7 +13,7 @@ from fleet.records import GpuDriver, NodePool, NoteLevel, Pairs, Price
 from fleet.scope import PoolScope, Scope
 from fleet.sizes import Size, size_of
 from fleet.slices import slice_of
-from fleet.zones import cluster_zones, pool_zones
+from fleet.zones import check_pool_zones, cluster_zones, pool_zones
 
 _ACCELERATOR_KEYS = frozenset(facts.taint_key for facts in KINDS.values())
 _SPOT_PRIORITY = 20
@@ -53,7 +53,7 @@ def _entry_pools(at: PoolScope, catalogue: Catalogue) -> tuple[NodePool, ...]:
     _check_words(at)
     _check_mode(at)
     capacities = _capacities(at)
-    if card is None:
+    if not check_pool_zones(at) or card is None:
         return ()
     refused = len(at.scope.findings.mistakes)
     slice_ = slice_of(at, card, catalogue)

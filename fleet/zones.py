@@ -25,6 +25,13 @@ def check_cluster_zones(scope: Scope, region: str) -> None:
         scope.findings.refuse(path, f"{scope.traits.title} needs {least} zones or more", remedy, ", ".join(stated))
 
 
+def check_pool_zones(at: PoolScope) -> bool:
+    """Refuse zones stated for an entry that are none of its region's; return whether there are none such."""
+    region = at.scope.text("region") or at.scope.traits.region
+    fits = [_check_zone(at.scope, zone, region, (*at.path, "zones")) for zone in at.pool.zones or ()]
+    return all(fits)
+
+
 def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...]:
     """Return the zones that a pool's nodes may be made in, sorted; empty lets the cloud choose.
 
@@ -35,8 +42,6 @@ def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...
     """
     scope = at.scope
     region = scope.text("region") or scope.traits.region
-    for zone in at.pool.zones or ():
-        _check_zone(scope, zone, region, (*at.path, "zones"))
     usual = cluster_zones(scope, region) if scope.traits.zones_follow_cluster else ()
     wanted = tuple(sorted(set(at.pool.zones or ()))) or usual
     sold = offer.zones
@@ -48,8 +53,10 @@ def pool_zones(at: PoolScope, offer: Offer, *, one_only: bool) -> tuple[str, ...
     return zones[:1] if one_only else zones
 
 
-def _check_zone(scope: Scope, zone: str, region: str, path: tuple[str | int, ...]) -> None:
-    """Refuse a zone whose name cannot be one of the region's."""
-    if not re.fullmatch(scope.traits.zone_pattern.format(region=re.escape(region)), zone):
-        remedy = f"Use zones such as {scope.traits.zone_example.format(region=region)}."
-        scope.findings.refuse(path, f"no zone of {region}", remedy, zone)
+def _check_zone(scope: Scope, zone: str, region: str, path: tuple[str | int, ...]) -> bool:
+    """Refuse a zone whose name cannot be one of the region's; return whether it can."""
+    if re.fullmatch(scope.traits.zone_pattern.format(region=re.escape(region)), zone):
+        return True
+    remedy = f"Use zones such as {scope.traits.zone_example.format(region=region)}."
+    scope.findings.refuse(path, f"no zone of {region}", remedy, zone)
+    return False
