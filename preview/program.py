@@ -128,29 +128,32 @@ async def _run(given: StackSettings, run: Run) -> None:
     folder = str(given.main.parent)
     sys.path.insert(0, folder)
     try:
-        await stack.run_in_stack(lambda: execute_and_drain(lambda: _execute(given.main)))
-        await (
-            _drain()
-        )  # the stack's outputs: the SDK registers them last, and may find nothing left to wait for before they start
+        await run_to_end(lambda: _execute(given.main))
     finally:
         sys.path.remove(folder)
 
 
-async def execute_and_drain(program: Callable[[], None]) -> None:
-    """Run a program's body and wait for all that it set going, one task after the other.
+async def run_to_end(program: Callable[[], None]) -> None:
+    """Run a program's body in a stack and wait for all that it and the stack set going.
 
-    The SDK's own wait, which follows and then finds nothing left to do, subscribes to every outstanding task anew each time
-    one of them ends, so its time grows with the square of their number.
+    The SDK's own wait, which follows the body and then finds nothing left to do, subscribes to every outstanding task anew each
+    time one of them ends, so its time grows with the square of their number. The stack's outputs it registers last of all, and
+    can see nothing to wait for before that call has started; hence the second wait here.
 
     Raises:
         Exception: The first failure of the body, of a registration or of an `apply`.
     """
-    program()
+
+    async def body() -> None:
+        program()
+        await _drain()
+
+    await stack.run_in_stack(body)
     await _drain()
 
 
 async def _drain() -> None:
-    """Wait until no call and no task is left, in linear time."""
+    """Wait until no call and no task is left, one after the other."""
     calls = settings._get_rpc_manager().rpcs  # noqa: SLF001 -- the SDK's only register of them
     tasks: set[asyncio.Task[Any]] = getattr(settings.SETTINGS, "outputs")  # noqa: B009 -- pyright cannot see through it
     await asyncio.sleep(0)  # a call enters the register when its task starts

@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pulumi.runtime import mocks, settings, stack
+from pulumi.runtime import mocks, settings
 
 from preview.graph import Finding, Resource, ResourceGraph
 from preview.monitor import RecordingMonitor
-from preview.program import ORGANIZATION, RecordingEngine, Run, execute_and_drain, run_program
+from preview.program import ORGANIZATION, RecordingEngine, Run, run_program, run_to_end
 from preview.settings import StackSettings
 
 
@@ -78,4 +78,4 @@ async def _run(program: Callable[[], None], done: Run) -> None:
         )
     )
     settings.set_root_resource(None)  # type: ignore[arg-type]  # a second run in one process starts without a stack
-    await stack.run_in_stack(lambda: execute_and_drain(program))
+    await run_to_end(program)
