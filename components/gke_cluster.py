@@ -107,9 +107,7 @@ def to_cluster_args(args: ClusterArgs, refs: ClusterRefs) -> gcp.container.Clust
         anonymous_authentication_config=gcp.container.ClusterAnonymousAuthenticationConfigArgs(mode="LIMITED"),
         enable_shielded_nodes=True,
         security_posture_config=gcp.container.ClusterSecurityPostureConfigArgs(mode="BASIC"),
-        cluster_autoscaling=gcp.container.ClusterClusterAutoscalingArgs(
-            enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION"
-        ),
+        cluster_autoscaling=_autoscaling(),
         addons_config=_addons(),
         cost_management_config=gcp.container.ClusterCostManagementConfigArgs(enabled=True),
         logging_config=_logging(),
@@ -198,6 +196,11 @@ def _passing_node_config(refs: ClusterRefs) -> gcp.container.ClusterNodeConfigAr
             enable_secure_boot=True, enable_integrity_monitoring=True
         ),
     )
+
+
+def _autoscaling() -> gcp.container.ClusterClusterAutoscalingArgs:
+    """Return how the autoscaler works: no pools but the planned ones, and empty nodes go soon."""
+    return gcp.container.ClusterClusterAutoscalingArgs(enabled=False, autoscaling_profile="OPTIMIZE_UTILIZATION")
 
 
 def _addons() -> gcp.container.ClusterAddonsConfigArgs:

@@ -176,6 +176,11 @@ def _row_mistakes(name: str, path: str, row: MachineModel) -> Iterator[Mistake]:
         yield Mistake(
             file=name, path=path, value=row.machine, reason="an unverified machine needs a note", remedy="Say what is unverified."
         )
+    yield from _region_mistakes(name, path, row)
+
+
+def _region_mistakes(name: str, path: str, row: MachineModel) -> Iterator[Mistake]:
+    """Yield what is wrong with a machine's regions: zones of another region, spot dearer than on-demand."""
     for region, listed in row.regions.items():
         for zone in listed.zones or ():
             if not zone.startswith(region) or zone == region:
