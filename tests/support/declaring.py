@@ -18,9 +18,14 @@ from preview.program import ORGANIZATION, RecordingEngine, Run, run_program, run
 from preview.settings import StackSettings
 
 
-def run(program: Callable[[], None]) -> Run:
-    """Run a function as stack ``test`` of project ``gpufleet`` and return the run; what it raises comes through as it is."""
-    done = Run(monitor=RecordingMonitor("gpufleet", "test"), engine=RecordingEngine())
+def run(program: Callable[[], None], monitor: RecordingMonitor | None = None) -> Run:
+    """Run a function as a stack's program and return the run; what it raises comes through as it is.
+
+    Args:
+        program: The function.
+        monitor: Says project and stack, and what other stacks export; by default stack ``test`` of project ``gpufleet``.
+    """
+    done = Run(monitor=monitor or RecordingMonitor("gpufleet", "test"), engine=RecordingEngine())
     asyncio.run(_run(program, done))
     return done
 
