@@ -307,6 +307,19 @@ def test_pools_keep_to_the_zones_that_have_the_card(site: str, cluster: str, ent
     assert pool.zones == zones
 
 
+@pytest.mark.parametrize(
+    ("zones", "machine", "kept"),
+    [
+        ("us-east-1a, us-east-1b", "trn1.32xlarge", ("us-east-1b",)),
+        ("us-east-1b, us-east-1c", "trn1.2xlarge", ("us-east-1c",)),
+    ],
+)
+def test_the_smallest_machine_sold_in_any_zone_of_the_cluster_is_taken(zones: str, machine: str, kept: tuple[str, ...]) -> None:
+    """A machine that none of the cluster's zones has is passed over; one that some have is enough."""
+    (pool,) = pools(f"clusters: {{aws: {{one: {{zones: [{zones}], gpus: [trainium1]}}}}}}").values()
+    assert (pool.machine, pool.zones) == (machine, kept)
+
+
 @pytest.mark.parametrize("driver", list(MagnumDriver))
 @pytest.mark.parametrize("autoscaler", [False, True])
 @pytest.mark.parametrize("least", [None, 0, 1])

@@ -348,7 +348,14 @@ POOLS = [
         "Use a key",
     ),
 ]
+ANYWHERE = (
+    [f"{ENTRY.format('google')}.card"],
+    gpus("google", "card: p4", "zones: [us-central1-b, us-central1-f],"),
+    "no machine with P4 is sold in any zone asked for",
+    "Zones with it: us-central1-a, us-central1-c.",
+)
 TABLE = [
+    ANYWHERE,
     *SITES,
     *CLUSTERS,
     *(([f"{ENTRY.format(site)}.{field}"], gpus(site, entry), reason, remedy) for site, field, entry, reason, remedy in POOLS),
