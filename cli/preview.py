@@ -34,7 +34,9 @@ BAD_INPUT = 2
 @click.option("--inventory", type=click.Path(path_type=Path), default=INVENTORY, help="Another inventory.")
 @click.option("--json", "json_file", type=click.Path(path_type=Path, dir_okay=False), help="Also write every graph to this file.")
 @click.option("--against", help="Show what changes: a file written by --json, or a Git revision.")
-@click.option("--time-limit", "time_limit_seconds", type=click.FloatRange(min=1), default=600, help="Seconds for each stack.")
+@click.option(
+    "--time-limit", "time_limit_seconds", type=click.FloatRange(min=0, min_open=True), default=600, help="Seconds for each stack."
+)
 def command(
     stacks: tuple[str, ...], inventory: Path, json_file: Path | None, against: str | None, time_limit_seconds: float
 ) -> None:
