@@ -243,7 +243,7 @@ DRIVERS: Mapping[MagnumDriver, DriverTraits] = {
         no_wake="the magnum-capi-helm driver raises for a minimum below 1",
         no_taints="the magnum-capi-helm driver passes no taints to nodes",
         no_labels="the magnum-capi-helm driver passes no labels to nodes but capi.stackhpc.com/node-group",
-        warning="",
+        warning="a system pool that can grow has two nodes at least: the driver's own worker, and one of the group that grows",
         source="magnum-capi-helm driver.py a8b82c2; azimuth capi-helm-charts issue 84",
     ),
     MagnumDriver.CLUSTER_API: DriverTraits(

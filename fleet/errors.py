@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+MOST_TOLD = 500
+"""Mistakes that a message spells out; nobody reads on after so many, and the rest is counted."""
+
 _VALUE_SHOWN_CHARACTERS = 120
 
 
@@ -46,7 +49,9 @@ class FleetErrors(Exception):  # noqa: N818 -- carries many errors; the plural i
 
     def __init__(self, mistakes: Iterable[Mistake]) -> None:
         self.mistakes = tuple(sorted(mistakes, key=lambda mistake: (mistake.file, mistake.line)))
-        super().__init__("\n".join(str(mistake) for mistake in self.mistakes))
+        told = [str(mistake) for mistake in self.mistakes[:MOST_TOLD]]
+        rest = len(self.mistakes) - MOST_TOLD
+        super().__init__("\n".join(told + ([f"... and {rest:,} more mistakes"] if rest > 0 else [])))
 
 
 def _shorten(value: object) -> str:

@@ -31,6 +31,10 @@ def plan_magnum(scope: Scope) -> MagnumPlan:
     for words in (traits.warning, traits.no_taints, traits.no_labels, *_version_warnings(scope, traits)):
         if words:
             scope.findings.note(scope.about, words, NoteLevel.WARNING)
+    zones, _ = scope.texts("zones")
+    if len(zones) > 1:
+        words = f"Magnum takes one zone for a node group: with {', '.join(zones)} none is named, and Nova chooses by flavor"
+        scope.findings.note(scope.about, words, NoteLevel.WARNING)
     ranges, path = scope.texts("network", "control_plane_cidrs")
     if ranges and traits.no_control_plane_cidrs:
         remedy = "Leave it out, and restrict the API server in the site's own network."
