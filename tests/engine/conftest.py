@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from tests.engine.fleets import STACKS, FleetProject, RunningFleet
-from tests.engine.running import EngineProject
+from tests.engine.fleets import HUB, SITES, STACKS, FleetProject, RunningFleet
+from tests.engine.running import EngineProject, Run
 from tests.engine.toys import make_toy, write_fleet
 
 
@@ -41,15 +42,22 @@ def site(_toy_site: EngineProject, tmp_path: Path) -> EngineProject:
 
 @pytest.fixture(scope="session")
 def running_fleet(tmp_path_factory: pytest.TempPathFactory) -> RunningFleet:
-    """Preview and bring up every stack once, each as soon as those it reads are there."""
+    """Preview and bring up every stack once: the sites two at a time, then the hub, which reads them."""
     project = FleetProject(tmp_path_factory.mktemp("fleet"))
-    previews, ups = {}, {}
-    for stack in STACKS:
-        project.init(stack)
+    previews: dict[str, Run] = {}
+    ups: dict[str, Run] = {}
+
+    def bring_up(stack: str) -> None:
         previews[stack] = project.preview(stack)
         assert previews[stack].succeeded, previews[stack].text
         ups[stack] = project.up(stack)
         assert ups[stack].succeeded, ups[stack].text
+
+    for stack in STACKS:
+        project.init(stack)
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        list(pool.map(bring_up, SITES))
+    bring_up(HUB)
     return RunningFleet(project=project, previews=previews, ups=ups)
 
 

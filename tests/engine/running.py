@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, field
@@ -205,16 +206,16 @@ class EngineProject:
             "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
             "PULUMI_IGNORE_AMBIENT_PLUGINS": "true",
             "PULUMI_DEBUG_COMMANDS": "true",
-            "PYTHONDONTWRITEBYTECODE": "1",
+            "PIP_DISABLE_PIP_VERSION_CHECK": "1",
             DIRECTORY_VARIABLE: str(self._scratch / "cloud"),
         }
 
     def _run(self, *arguments: str) -> Run:
         """Run an operation of the engine and read its events."""
-        log = self._scratch / "events.jsonl"
-        log.unlink(missing_ok=True)
-        code, text = self._execute(*arguments, "--event-log", str(log))
-        lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+        with tempfile.TemporaryDirectory(dir=self._scratch) as folder:
+            log = Path(folder, "events.jsonl")
+            code, text = self._execute(*arguments, "--event-log", str(log))
+            lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
         return Run(succeeded=code == 0, text=text, events=[json.loads(line) for line in lines])
 
     def _must(self, *arguments: str) -> str:

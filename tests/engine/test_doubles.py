@@ -133,12 +133,11 @@ def test_a_protected_cluster_is_not_destroyed(site: EngineProject) -> None:
 
 
 @pytest.mark.parametrize("half", [False, True], ids=["refused", "unfinished"])
-@pytest.mark.parametrize("nth", [1, 2, 3])
-def test_a_failed_create_and_a_clean_second_up(toy: EngineProject, nth: int, *, half: bool) -> None:
-    """Whichever create fails and however, the update says so, and the next one ends with one of each and nothing left to do."""
+def test_a_failed_create_and_a_clean_second_up(toy: EngineProject, *, half: bool) -> None:
+    """However a create fails, the update says so, and the next one ends with one of each and nothing left to do."""
     write_fleet(toy)
     toy.init("site")
-    toy.cloud.plant(Fault(operation="create", nth=nth, half=half))
+    toy.cloud.plant(Fault(operation="create", nth=2, half=half))
     failed = toy.up("site")
     assert not failed.succeeded
     assert any("planted fault" in message for message in failed.errors)
