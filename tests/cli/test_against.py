@@ -57,6 +57,16 @@ def test_a_revision(checkout: Checkout) -> None:
     assert checkout.worktrees() == 1
 
 
+def test_words_survive_an_output_that_cannot_show_them(checkout: Checkout) -> None:
+    """Under an encoding without the signs of changes and trees, names and numbers are still there."""
+    checkout.inventory.write_text(
+        checkout.inventory.read_text().replace("name: rebuilt, machine: t4.small", "name: rebuilt, machine: t4.large")
+    )
+    done = gpufleet("preview", "cern", "--against", "HEAD", project=checkout.folder, PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "? replace cern-main-rebuilt" in done.stdout
+
+
 def test_what_replaces_on_other_clouds(checkout: Checkout) -> None:
     """Only what a provider's own source says: a raised maximum never; more cards a node, and another machine on EKS, do."""
     checkout.inventory.write_text(CLOUDS)

@@ -179,10 +179,3 @@ def test_broken_stack_file_of_others_is_no_hindrance(checkout: Checkout) -> None
     """One stack can be previewed while another's file is being mended."""
     (checkout.folder / "stacks" / "Pulumi.aws.yaml").write_text("config: [\n")
     assert gpufleet("preview", "cern", project=checkout.folder).returncode == 0
-
-
-def test_words_survive_an_output_that_cannot_show_them() -> None:
-    """Under an encoding without the tree's lines the names are still there."""
-    done = gpufleet("preview", "cern", PYTHONIOENCODING="ascii")
-    assert done.returncode == 0, done.stderr
-    assert "cern-main-cluster  openstack:containerinfra/cluster:Cluster" in done.stdout
