@@ -1,4 +1,4 @@
-"""Fixtures of the engine tests: all are skipped where the Pulumi CLI is not installed."""
+"""Fixtures of the engine tests, which are skipped where the Pulumi CLI is not installed."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tests.engine.running import EngineProject, Run
 from tests.engine.toys import make_toy, write_fleet
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _pulumi() -> None:
-    """Skip where the program cannot be run under the real engine."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip a test that runs the real engine where it is not installed, before any fixture asks for it."""
     missing = [name for name in ("pulumi", "pulumi-language-python") if shutil.which(name) is None]
-    if missing:
+    if missing and item.get_closest_marker("engine"):
         pytest.skip(
             f"{' and '.join(missing)} not on PATH: install the Pulumi CLI (https://www.pulumi.com/docs/iac/download-install/)"
         )

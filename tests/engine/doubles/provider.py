@@ -21,7 +21,7 @@ from tests.engine.doubles import computed
 from tests.engine.doubles.cloud import CloudObject, FakeCloud, Operation
 from tests.engine.doubles.difference import Kind, differences, replacing
 from tests.engine.doubles.rules import Rule
-from tests.engine.doubles.wire import UNKNOWN, at, fill, reveal, to_plain, to_struct
+from tests.engine.doubles.wire import UNKNOWN, added_by_cloud, at, fill, reveal, to_plain, to_struct
 
 _KUBERNETES = "kubernetes"
 
@@ -150,7 +150,7 @@ class ProviderDouble(provider_pb2_grpc.ResourceProviderServicer):
     def Update(self, request: provider_pb2.UpdateRequest, context: grpc.ServicerContext) -> provider_pb2.UpdateResponse:  # noqa: N802 -- the protocol's name
         """Set the object's inputs; what the cloud had computed stays, except what every update raises."""
         token, inputs, old_inputs = request.type, to_plain(request.news), to_plain(request.old_inputs)
-        kept = {name: value for name, value in to_plain(request.olds).items() if name not in old_inputs}
+        kept = added_by_cloud(to_plain(request.olds), old_inputs)
         raised = self._rule(token).counts_updates
         if request.preview:
             outputs = fill(inputs, kept, known=True) | dict.fromkeys(raised, UNKNOWN)

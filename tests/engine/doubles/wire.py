@@ -68,6 +68,19 @@ def fill(given: Any, computed: Any, *, known: bool) -> Any:  # noqa: ANN401 -- a
     return given
 
 
+def added_by_cloud(outputs: Any, given: Any) -> Any:  # noqa: ANN401 -- any JSON value
+    """Return of some outputs what `fill` had put in: the reverse of it, empty where nothing was added."""
+    if isinstance(outputs, dict) and isinstance(given, dict):
+        rest = {key: added_by_cloud(value, given[key]) for key, value in outputs.items() if key in given}
+        new = {key: value for key, value in outputs.items() if key not in given}
+        return new | {key: value for key, value in rest.items() if value}
+    if isinstance(outputs, list) and isinstance(given, list) and len(outputs) == len(given):
+        return [added_by_cloud(one, other) for one, other in zip(outputs, given, strict=True)]
+    if isinstance(outputs, dict) and isinstance(given, list):
+        return outputs
+    return {}
+
+
 def _whole_numbers(value: Any) -> Any:  # noqa: ANN401 -- any JSON value
     """Return the value with floats that are whole turned into int."""
     if isinstance(value, dict):
