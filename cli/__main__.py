@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import signal
 import sys
 from collections.abc import Mapping
 from importlib import import_module
@@ -15,7 +16,7 @@ BAD_INPUT = 2
 VERBS: Mapping[str, tuple[str, str]] = {
     "preview": ("cli.preview", "Show what every stack would declare, offline and without credentials."),
     "catalogue": ("cli.catalogue", "Show which cards can be had where, at what price, until when."),
-    "inventory": ("cli.inventory", "Check an inventory, or print its JSON Schema."),
+    "inventory": ("cli.inventory", "Check an inventory, or print its schema or the reference of its settings."),
 }
 
 
@@ -51,6 +52,7 @@ def run() -> None:
     """Run the command line; refused input ends in its message alone."""
     from fleet.errors import FleetErrors  # noqa: PLC0415 -- after click has answered --help
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # ended in an orderly way like Ctrl-C: workers stop, trees go
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal that cannot show a tree's lines still gets its words

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-import yaml
 from rich.console import Console
 from rich.text import Text
 
 from cli.progress import showing
 from cli.project import PROJECT, stack_names
 from fleet.errors import FleetErrors, Mistake
+from fleet.load import load_inventory
 from preview.diff import PREDICTED, Change, Changes, diff
 from preview.graph import ResourceGraph
 from preview.run import StackPreview, preview_stacks
@@ -57,11 +57,9 @@ def base_graphs(
 def _gone(folder: Path, inventory: Path, present: Sequence[str], in_use: set[str]) -> list[str]:
     """Return the stacks in `folder` whose site stands in the inventory there, and that nobody uses today."""
     try:
-        document = yaml.safe_load(inventory.read_bytes())
-    except (OSError, yaml.YAMLError, UnicodeDecodeError):
+        sites = set(load_inventory(inventory)[0].clusters)
+    except FleetErrors:
         return []  # the previews tell what is wrong with it
-    clusters = document.get("clusters") if isinstance(document, dict) else None
-    sites = set(clusters) if isinstance(clusters, dict) else set()
     return [name for name in present if name not in in_use and load_settings(folder, name).config.get("gpufleet:site") in sites]
 
 

@@ -36,7 +36,8 @@ def check(file: Path, *, quiet: bool) -> None:
     console = output()
     print_pools(console, fleet)
     print_notes(console, fleet.notes)
-    console.print(f"{file} is well: {len(fleet.clusters)} clusters on {len(fleet.sites)} sites.")
+    clusters, sites = len(fleet.clusters), len(fleet.sites)
+    console.print(f"{file} is well: clusters {clusters}, sites {sites}.")
 
 
 @command.command("schema")

@@ -89,7 +89,11 @@ def _check_every_site_has_one(fleet: FleetPlan, stacks: Iterable[Stack]) -> None
     """
     missing = sorted(set(fleet.sites) - {stack.site for stack in stacks})
     if missing:
-        remedy = "Add stacks/Pulumi.SITE.yaml with `config: {gpufleet:site: SITE}` for it."
         raise FleetErrors(
-            [Mistake(path=f"clusters.{site}", reason="no stack makes this site", remedy=remedy) for site in missing]
+            Mistake(
+                path=f"clusters.{site}",
+                reason="no stack makes this site",
+                remedy=f"Add stacks/Pulumi.{site}.yaml with `config: {{gpufleet:site: {site}}}`.",
+            )
+            for site in missing
         )

@@ -32,13 +32,20 @@ def to_entra_profile(plan: ClusterPlan) -> containerservice.ManagedClusterAADPro
 def to_api_server_access(
     plan: ClusterPlan, egress_ip: pulumi.Input[str]
 ) -> containerservice.ManagedClusterAPIServerAccessProfileArgs:
-    """Return who may reach the API server: the plan's ranges, or all addresses when it names none.
+    """Return who may reach the API server: the plan's ranges, all addresses when it names none.
+
+    If every range is private, the API server is private too, and its name still resolves outside (to an inner address), so
+    that the endpoint in the facts stays right. Azure fixes that at creation and refuses a later change.
 
     With ranges the nodes' own way out is let in too; they reach the API server through it, and AKS adds it by itself only for a
     load balancer (AKS, api-server-authorized-ip-ranges.md, 2026-08). Commands run through Azure's own API, past the ranges and
     past Entra's conditions, are off.
     """
-    ranges: list[pulumi.Input[str]] = list(plan.network.control_plane_cidrs)
+    if plan.network.is_private:
+        return containerservice.ManagedClusterAPIServerAccessProfileArgs(
+            enable_private_cluster=True, enable_private_cluster_public_fqdn=True, disable_run_command=True
+        )
+    ranges: list[pulumi.Input[str]] = list(plan.network.public_control_plane_cidrs)
     if ranges:
         ranges.append(pulumi.Output.concat(egress_ip, "/32"))
     return containerservice.ManagedClusterAPIServerAccessProfileArgs(

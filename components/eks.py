@@ -48,7 +48,7 @@ from components.eks_pools import (
     to_system_group_args,
 )
 from fleet.clouds import Cloud
-from fleet.records import NodePool
+from fleet.records import ClusterPlan, NodePool
 
 _EVERY_ADDRESS = ("0.0.0.0/0",)
 _LOGS = ("api", "audit", "authenticator", "controllerManager", "scheduler")
@@ -83,11 +83,18 @@ def to_cluster_args(
         vpc_config=aws.eks.ClusterVpcConfigArgs(
             subnet_ids=subnet_ids,
             endpoint_private_access=True,
-            endpoint_public_access=True,
-            public_access_cidrs=list(plan.network.control_plane_cidrs or _EVERY_ADDRESS),
+            endpoint_public_access=not plan.network.is_private,
+            public_access_cidrs=_public_access(plan),
         ),
         tags=cost_tags(args),
     )
+
+
+def _public_access(plan: ClusterPlan) -> list[str] | None:
+    """Return who may use the public endpoint; private ranges reach the private one, and EKS takes none of them here."""
+    if plan.network.is_private:
+        return None
+    return list(plan.network.public_control_plane_cidrs or _EVERY_ADDRESS)
 
 
 def to_log_group_args(args: ClusterArgs) -> aws.cloudwatch.LogGroupArgs:

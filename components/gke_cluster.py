@@ -23,7 +23,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from ipaddress import IPv4Network
 
 import pulumi
 import pulumi_gcp as gcp
@@ -39,7 +38,6 @@ from fleet.records import ClusterPlan, MaintenanceWindow
 CLUSTER_IGNORES = ("initialNodeCount", "nodeConfig")
 
 _EVERYONE = "0.0.0.0/0"
-_PRIVATE = tuple(IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 _WEEKDAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 _SOME_MONDAY = datetime(2026, 1, 5, tzinfo=UTC)
 """Windows recur from the week of this Monday: a fixed date, so that no preview depends on the day it is run."""
@@ -66,12 +64,6 @@ class ClusterRefs:
 def cluster_name(plan: ClusterPlan) -> str:
     """Return the cluster's name in Google Cloud."""
     return cloud_name(NameKind.GKE_CLUSTER, plan.name)
-
-
-def is_private_only(plan: ClusterPlan) -> bool:
-    """Return whether every range that may reach the API server is private, so that a public endpoint would serve nobody."""
-    ranges = [IPv4Network(cidr) for cidr in plan.network.control_plane_cidrs]
-    return bool(ranges) and all(any(cidr.subnet_of(private) for private in _PRIVATE) for cidr in ranges)
 
 
 def to_cluster_args(args: ClusterArgs, refs: ClusterRefs) -> gcp.container.ClusterArgs:
@@ -122,7 +114,7 @@ def to_private_config(plan: ClusterPlan) -> gcp.container.ClusterPrivateClusterC
     """
     return gcp.container.ClusterPrivateClusterConfigArgs(
         enable_private_nodes=True,
-        enable_private_endpoint=is_private_only(plan),
+        enable_private_endpoint=plan.network.is_private,
         master_global_access_config=gcp.container.ClusterPrivateClusterConfigMasterGlobalAccessConfigArgs(enabled=True),
     )
 

@@ -106,7 +106,7 @@ def _warnings(offer: Offer, query: MachineQuery) -> Iterator[str]:
     elif offer.status is Status.UNVERIFIED:
         yield f"{offer.machine} could not be verified.{note}"
     elif offer.status is Status.RETIRED:
-        date = f"on {offer.retired_on}" if offer.retired_on else "on a day that was not found"
+        date = f"on {offer.retired_on}" if offer.retired_on else "(the date was not found)"
         yield f"{offer.machine} with {offer.card} was retired {date}: this can be previewed and not created.{note}"
     if query.zones and offer.zones is None and offer.status is not Status.RETIRED:
         yield f"Whether {offer.machine} is sold in {', '.join(query.zones)} is not known."

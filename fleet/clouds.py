@@ -103,7 +103,7 @@ class CloudTraits:
 
 _UUID = r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _PRIORITY_EXPANDER = (
-    "the cluster autoscaler's priority expander tries the spot pool first; "
+    "a cluster autoscaler with --expander=priority tries the spot pool first; "
     "the hub stack writes its ConfigMap from the pools' priorities"
 )
 

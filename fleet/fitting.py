@@ -72,7 +72,7 @@ def _status(offer: Offer, query: MachineQuery) -> str | None:
     """Say no to what is no longer sold, unless that is wanted."""
     if offer.status is not Status.RETIRED or query.allow_retired:
         return None
-    return f"it was retired on {offer.retired_on}" if offer.retired_on else "it was retired, on a day that was not found"
+    return f"it was retired on {offer.retired_on}" if offer.retired_on else "it was retired; the date was not found"
 
 
 def _region(offer: Offer, query: MachineQuery) -> str | None:

@@ -85,16 +85,14 @@ class TaintSettings(Model):
 class PoolDefaults(Model):
     """What can be said of pools anywhere: for one, for a cluster's, a site's or all."""
 
-    min: Count | None = Field(default=None, description="Fewest nodes; 0, the default, starts the pool from zero.")
-    max: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(
-        default=None, description="Most nodes over all zones; 4 by default."
-    )
+    min: Count | None = Field(default=None, description="Fewest nodes; 0 starts the pool from zero.")
+    max: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(default=None, description="Most nodes over all zones.")
     spot: Literal["never", "only", "prefer"] | None = Field(
         default=None,
         description="never (default): on-demand nodes. only: spot nodes. prefer: a spot pool that is tried first, "
         "and an on-demand pool beside it.",
     )
-    disk_gib: Annotated[int, Field(ge=20, le=4096)] | None = Field(default=None, description="Boot disk in GiB; 100 by default.")
+    disk_gib: Annotated[int, Field(ge=20, le=4096)] | None = Field(default=None, description="Boot disk in GiB.")
     gpu_driver: Annotated[GpuDriver, Field(strict=False)] | None = Field(
         default=None,
         description="cloud (default): the cloud's image or installer brings the kernel driver. operator: yours does.",
@@ -138,17 +136,17 @@ class SystemPoolSettings(Model):
     """The pool without accelerators."""
 
     machine: Text | None = Field(default=None, description="Machine type or flavor.")
-    min: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(default=None, description="Fewest nodes; 2 by default.")
-    max: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(default=None, description="Most nodes; 5 by default.")
-    disk_gib: Annotated[int, Field(ge=20, le=4096)] | None = Field(default=None, description="Boot disk in GiB; 100 by default.")
+    min: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(default=None, description="Fewest nodes.")
+    max: Annotated[int, Field(ge=1, le=MOST_NODES)] | None = Field(default=None, description="Most nodes.")
+    disk_gib: Annotated[int, Field(ge=20, le=4096)] | None = Field(default=None, description="Boot disk in GiB.")
 
 
 class NetworkSettings(Model):
     """Addresses of a cluster."""
 
-    nodes_cidr: Range | None = Field(default=None, description="IPv4 range of the nodes; 10.0.0.0/16 by default.")
-    pods_cidr: Range | None = Field(default=None, description="IPv4 range of the pods; 10.64.0.0/14 by default.")
-    services_cidr: Range | None = Field(default=None, description="IPv4 range of the services; 10.112.0.0/20 by default.")
+    nodes_cidr: Range | None = Field(default=None, description="IPv4 range of the nodes.")
+    pods_cidr: Range | None = Field(default=None, description="IPv4 range of the pods.")
+    services_cidr: Range | None = Field(default=None, description="IPv4 range of the services.")
     control_plane_cidrs: list[Range] | None = Field(
         default=None, description="IPv4 ranges that may reach the API server; every address when none is named."
     )
@@ -202,13 +200,11 @@ class OpenstackSettings(Model):
     )
     image: Text | None = Field(default=None, description="Glance image of the nodes.")
     keypair: Text | None = Field(default=None, description="Nova keypair on the nodes.")
-    external_network: Text | None = Field(
-        default=None, description="Neutron network that gives floating addresses; public by default."
-    )
-    control_plane_flavor: Text | None = Field(default=None, description="Flavor of control plane nodes; m2.large by default.")
-    control_plane_nodes: Literal[1, 3, 5] | None = Field(default=None, description="1, 3 or 5; 3 by default.")
+    external_network: Text | None = Field(default=None, description="Neutron network that gives floating addresses.")
+    control_plane_flavor: Text | None = Field(default=None, description="Flavor of control plane nodes.")
+    control_plane_nodes: Literal[1, 3, 5] | None = Field(default=None, description="1, 3 or 5.")
     dns_nameservers: list[Annotated[str, AfterValidator(_ipv4_address)]] | None = Field(
-        default=None, description="IPv4 addresses of the name servers that nodes ask; 8.8.8.8 by default."
+        default=None, description="IPv4 addresses of the name servers that nodes ask."
     )
     gpu_autoscaler: Text | None = Field(
         default=None, description="The autoscaler that can wake an empty GPU node group here, in your words: allows min 0."

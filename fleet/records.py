@@ -8,10 +8,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from ipaddress import IPv4Network
 
 from fleet.accelerators import AcceleratorKind
 from fleet.clouds import Cloud, MagnumDriver
 from fleet.labels import CapacityType, Taint
+
+_PRIVATE = tuple(IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 
 Pairs = tuple[tuple[str, str], ...]
 """Labels or tags: key and value, sorted by key, keys unique."""
@@ -148,6 +151,21 @@ class NetworkPlan:
     pods_cidr: str
     services_cidr: str
     control_plane_cidrs: tuple[str, ...] = ()
+
+    @property
+    def public_control_plane_cidrs(self) -> tuple[str, ...]:
+        """Ranges of the internet among those that may reach the API server."""
+        return tuple(cidr for cidr in self.control_plane_cidrs if not _is_private(cidr))
+
+    @property
+    def is_private(self) -> bool:
+        """Whether every range that may reach the API server is private, so that a public endpoint would serve nobody."""
+        return bool(self.control_plane_cidrs) and not self.public_control_plane_cidrs
+
+
+def _is_private(cidr: str) -> bool:
+    """Return whether a range is of no one's internet (RFC 1918) or of a carrier's inside (RFC 6598)."""
+    return any(IPv4Network(cidr).subnet_of(private) for private in _PRIVATE)
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

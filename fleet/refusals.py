@@ -133,7 +133,7 @@ def _never_sold(catalogue: Catalogue, query: MachineQuery, card: Card) -> Refusa
 def _retired(catalogue: Catalogue, query: MachineQuery, card: Card, left: Sequence[Offer]) -> Refusal:
     """Explain machines that are gone, with the last date, and name what is left of the card, or the nearest card."""
     dates = sorted({offer.retired_on for offer in left if offer.retired_on})
-    when = f"on {dates[-1]}" if dates else "on a day that was not found"
+    when = f"on {dates[-1]}" if dates else "(the date was not found)"
     anywhere = MachineQuery(cloud=query.cloud, card=card.name, region=query.region, site=query.site)
     still = {offer.machine for offer in catalogue.offers_of(card.name, query.cloud) if matches(offer, anywhere)}
     instead = f"{card.name} is still sold with {_listed(still)}." if still else _instead(catalogue, query, card)

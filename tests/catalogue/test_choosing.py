@@ -62,7 +62,7 @@ def refused(catalogue: Catalogue, query: MachineQuery) -> Refusal:
         ({"site": "cern"}, {"site": "desy"}, "it is a flavor of the site cern"),
         ({"site": "cern"}, {}, "it is a flavor of the site cern"),
         ({"status": Status.RETIRED, "retired_on": "2024-05-01"}, {}, "it was retired on 2024-05-01"),
-        ({"status": Status.RETIRED}, {}, "it was retired, on a day that was not found"),
+        ({"status": Status.RETIRED}, {}, "it was retired; the date was not found"),
         ({"accelerators": None}, {}, "how many cards it has was not found; name the machine and its count to take it"),
         (
             {"accelerators": None},

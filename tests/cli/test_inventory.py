@@ -15,7 +15,7 @@ def test_check_shows_pools_money_and_notes() -> None:
     done = gpufleet("inventory", "check")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[0] == "Node pools"
-    assert "is well: 5 clusters on 4 sites." in done.stdout
+    assert "is well: clusters 5, sites 4." in done.stdout
     assert "\nall " in done.stdout
     assert "\nWarnings\n" in done.stdout
 

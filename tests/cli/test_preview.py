@@ -149,7 +149,7 @@ def test_site_without_a_stack(tmp_path: Path) -> None:
     (tmp_path / "mine.yaml").write_text("clusters: {google: {a: {gpus: [t4]}}, gcp: {b: {gpus: [t4]}}}\n")
     done = gpufleet("preview", "--inventory", "mine.yaml", cwd=tmp_path)
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("clusters.gcp: no stack makes this site. Add stacks/Pulumi.SITE.yaml")
+    assert done.stderr.startswith("clusters.gcp: no stack makes this site. Add stacks/Pulumi.gcp.yaml")
 
 
 @pytest.mark.parametrize(

@@ -310,6 +310,13 @@ def test_allowed_ranges_let_the_nodes_in(full: ResourceGraph) -> None:
     assert access == {"authorizedIPRanges": ["192.0.2.0/24", f"{egress_ip}/32"], "disableRunCommand": True}
 
 
+def test_private_ranges_alone_make_a_private_api_server() -> None:
+    """Azure's allowed ranges are of the internet: with private ones alone the API server is not there at all."""
+    network = replace(plan_of().network, control_plane_cidrs=("10.20.0.0/16",))
+    access = only(declared(plan_of(network=network)), CLUSTER).inputs["apiServerAccessProfile"]
+    assert access == {"enablePrivateCluster": True, "enablePrivateClusterPublicFQDN": True, "disableRunCommand": True}
+
+
 def test_no_ranges_leave_the_endpoint_open() -> None:
     """Without ranges none are declared: a list with the nodes' address alone would shut everybody out."""
     access = only(declared(plan_of()), CLUSTER).inputs["apiServerAccessProfile"]

@@ -372,13 +372,22 @@ def test_cluster_is_what_a_production_cluster_is(declared: Declared) -> None:
     assert key.inputs["enableKeyRotation"] is True
 
 
-@pytest.mark.parametrize(("cidrs", "expected"), [((), ["0.0.0.0/0"]), (("192.0.2.0/24",), ["192.0.2.0/24"])])
+@pytest.mark.parametrize(("cidrs", "expected"), [((), ["0.0.0.0/0"]), (("10.0.0.0/8", "192.0.2.0/24"), ["192.0.2.0/24"])])
 def test_api_server_is_open_only_when_no_range_is_given(cidrs: tuple[str, ...], expected: list[str]) -> None:
     """Ranges that are given are the only ones; the private endpoint is always there."""
     network = replace(an_eks_plan().network, control_plane_cidrs=cidrs)
     config = declare(some_args(network=network)).inputs(CLUSTER, "cluster")["vpcConfig"]
     assert config["publicAccessCidrs"] == expected
+    assert config["endpointPublicAccess"] is True
     assert config["endpointPrivateAccess"] is True
+
+
+def test_private_ranges_alone_close_the_public_endpoint() -> None:
+    """EKS takes no private range for its public endpoint, which would serve nobody then."""
+    network = replace(an_eks_plan().network, control_plane_cidrs=("10.20.0.0/16",))
+    config = declare(some_args(network=network)).inputs(CLUSTER, "cluster")["vpcConfig"]
+    assert config["endpointPublicAccess"] is False
+    assert "publicAccessCidrs" not in config
 
 
 @pytest.mark.parametrize("protection", [True, False])
