@@ -57,7 +57,7 @@ def base_graphs(
 def _gone(folder: Path, inventory: Path, present: Sequence[str], in_use: set[str]) -> list[str]:
     """Return the stacks in `folder` whose site stands in the inventory there, and that nobody uses today."""
     try:
-        sites = set(load_inventory(inventory)[0].clusters)
+        sites = set(load_inventory(inventory).clusters)
     except FleetErrors:
         return []  # the previews tell what is wrong with it
     return [name for name in present if name not in in_use and load_settings(folder, name).config.get("gpufleet:site") in sites]

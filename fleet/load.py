@@ -15,6 +15,7 @@ from fleet.inventory import Inventory
 from fleet.plan import plan
 from fleet.reading import read_inventory
 from fleet.records import FleetPlan
+from fleet.salvage import is_of_a_pool, sound_part
 
 CATALOGUE = Path(__file__).resolve().parent.parent / "catalogue"
 """The catalogue that this checkout carries."""
@@ -45,11 +46,11 @@ def _plain_data(file: Path) -> object:
     raise FleetErrors([Mistake(file=str(file), line=line, path="", reason=reason, remedy=remedy)])
 
 
-def load_inventory(file: Path) -> tuple[Inventory, Document]:
-    """Return an inventory and the document it was read from, whose name is `file` as given.
+def load_document(file: Path) -> Document:
+    """Return the document in a file, whose name is `file` as given.
 
     Raises:
-        FleetErrors: The file cannot be read or its shape is wrong.
+        FleetErrors: The file cannot be read, or holds no document.
     """
     try:
         with file.open("rb") as stream:
@@ -58,15 +59,39 @@ def load_inventory(file: Path) -> tuple[Inventory, Document]:
         reason = f"cannot be read: {(error.strerror or str(error)).lower()}"
         remedy = "Name an inventory file; examples/inventory-2021.yaml is one."
         raise FleetErrors([Mistake(file=str(file), path="", reason=reason, remedy=remedy)]) from error
-    document = parse_document(content, str(file))
-    return read_inventory(document), document
+    return parse_document(content, str(file))
+
+
+def load_inventory(file: Path) -> Inventory:
+    """Return the inventory in a file.
+
+    Raises:
+        FleetErrors: The file cannot be read or its shape is wrong.
+    """
+    return read_inventory(load_document(file))
 
 
 def load_plan(file: Path) -> FleetPlan:
     """Return the plan of the fleet that an inventory file states, with this checkout's catalogue.
 
     Raises:
-        FleetErrors: The inventory cannot be read or planned; every mistake is listed.
+        FleetErrors: The inventory cannot be read or planned; every mistake is listed, of shape and of plan.
     """
-    inventory, document = load_inventory(file)
+    document = load_document(file)
+    try:
+        inventory = read_inventory(document)
+    except FleetErrors as errors:
+        raise FleetErrors([*errors.mistakes, *_further_mistakes(document)]) from errors
     return plan(inventory, load_catalogue(), document)
+
+
+def _further_mistakes(document: Document) -> tuple[Mistake, ...]:
+    """Return what the plan would refuse about pools of an inventory that is refused for its shape already."""
+    part = sound_part(document)
+    if part is None:
+        return ()
+    try:
+        plan(part, load_catalogue(), document)
+    except FleetErrors as errors:
+        return tuple(mistake for mistake in errors.mistakes if is_of_a_pool(mistake.path))
+    return ()

@@ -14,7 +14,7 @@ import yaml
 
 from fleet.errors import FleetErrors
 from fleet.inventory import inventory_schema
-from fleet.load import load_inventory
+from fleet.load import load_document, load_inventory
 from fleet.reading import read_inventory
 from tests.support.planning import mistakes, read
 
@@ -371,6 +371,6 @@ def test_reading_keeps_its_own_words() -> None:
 
 def test_read_inventory_is_what_load_inventory_gives() -> None:
     """Reading a file and reading its document are one thing."""
-    inventory, document = load_inventory(INVENTORIES[0])
-    assert read_inventory(document) == inventory
+    document = load_document(INVENTORIES[0])
+    assert read_inventory(document) == load_inventory(INVENTORIES[0])
     assert document.file == str(INVENTORIES[0])
