@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -127,6 +128,18 @@ def test_the_hub_follows_its_sites_without_replacing(fleet: FleetProject) -> Non
     followed = _operations(fleet.up(HUB))
     assert "create" in followed
     assert followed <= {"create", "update"}
+
+
+def test_a_hub_before_its_sites_names_each_of_them_once(tmp_path: Path) -> None:
+    """With no site up the hub's preview ends in one error that lists all sites and the command for each."""
+    project = FleetProject(tmp_path)
+    project.init(HUB)
+    run = project.preview(HUB)
+    assert not run.succeeded
+    (message,) = run.errors
+    for site in SITES:
+        assert message.count(f"pulumi up -s {site}") == 1
+    assert "Traceback" not in run.text
 
 
 def test_no_secret_lies_open_in_the_backend(fleet: FleetProject) -> None:
