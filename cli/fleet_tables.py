@@ -9,7 +9,8 @@ from rich.text import Text
 
 from cli.console import Column, Justify, table, usd
 from fleet.money import Cost, cost_of
-from fleet.records import ClusterPlan, FleetPlan, NodePool, Note, NoteLevel
+from fleet.notes import Note, NoteLevel
+from fleet.records import ClusterPlan, FleetPlan, NodePool
 
 _RIGHT: Justify = "right"
 _NOT_COUNTED = "Nodes with accelerators only: control planes, system pools, network, disks and traffic are not counted."

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from fleet.clouds import DRIVERS, DriverTraits
 from fleet.inventory import OpenstackSettings
-from fleet.records import MagnumPlan, NoteLevel
+from fleet.notes import NoteLevel
+from fleet.records import MagnumPlan
 from fleet.scope import Scope
 from fleet.sizes import driver_of
 from fleet.versions import KUBERNETES

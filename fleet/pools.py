@@ -9,7 +9,8 @@ from fleet.accelerators import KINDS, AcceleratorKind
 from fleet.catalogue import Attachment, Card, Catalogue, Offer, Status, UnknownCard
 from fleet.choosing import Choice, MachineQuery, Refusal, choose
 from fleet.labels import CAPACITY_LABEL, CARD_LABEL, SPOT_TAINT, CapacityType, Taint, is_reserved
-from fleet.records import GpuDriver, NodePool, NoteLevel, Pairs, Price
+from fleet.notes import NoteLevel
+from fleet.records import GpuDriver, NodePool, Pairs, Price
 from fleet.scope import PoolScope, Scope
 from fleet.sizes import Size, size_of
 from fleet.slices import slice_of

@@ -13,6 +13,7 @@ from ipaddress import IPv4Network
 from fleet.accelerators import AcceleratorKind
 from fleet.clouds import Cloud, MagnumDriver
 from fleet.labels import CapacityType, Taint
+from fleet.notes import Note
 
 _PRIVATE = tuple(IPv4Network(cidr) for cidr in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10"))
 
@@ -250,28 +251,6 @@ class ClusterPlan:
     def cards(self) -> tuple[str, ...]:
         """Names of the cards in the cluster, sorted, each once."""
         return tuple(sorted({pool.card for pool in self.pools}))
-
-
-class NoteLevel(StrEnum):
-    """How loud a note is."""
-
-    INFO = "info"
-    WARNING = "warning"
-
-
-@dataclass(frozen=True, kw_only=True, slots=True, order=True)
-class Note:
-    """Something the operator should know about a plan that can be carried out.
-
-    Attributes:
-        path: What it is about: ``site/cluster/pool`` or a part of that.
-        level: Whether it may surprise.
-        text: One or two sentences.
-    """
-
-    path: str
-    level: NoteLevel
-    text: str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -10,7 +10,7 @@ from fleet.documents import Document, Path
 from fleet.errors import FleetErrors, Mistake
 from fleet.inventory import Cluster, ClusterSettings, Inventory, MaintenanceSettings, Model, Pool, PoolDefaults, Site
 from fleet.labels import Taint
-from fleet.records import Note, NoteLevel
+from fleet.notes import Note, NoteLevel
 
 
 @dataclass(slots=True)

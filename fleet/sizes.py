@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fleet.catalogue import Card
 from fleet.clouds import DRIVERS, DriverTraits, MagnumDriver
 from fleet.documents import Path
-from fleet.records import NoteLevel
+from fleet.notes import NoteLevel
 from fleet.scope import PoolScope, Scope
 
 _MOST_NODES = 4

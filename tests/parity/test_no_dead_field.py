@@ -15,17 +15,7 @@ from fleet.accelerators import AcceleratorKind
 from fleet.applicability import NOT_APPLYING, why_not_applying
 from fleet.clouds import Cloud, MagnumDriver
 from fleet.labels import CapacityType, Taint, TaintEffect
-from fleet.records import (
-    ClusterPlan,
-    GpuDriver,
-    GpuMode,
-    MagnumPlan,
-    MaintenanceWindow,
-    NetworkPlan,
-    NodePool,
-    Price,
-    SystemPool,
-)
+from fleet.records import ClusterPlan, GpuDriver, GpuMode, MagnumPlan, MaintenanceWindow, NetworkPlan, NodePool, Price, SystemPool
 from tests.support.declaring import declare
 from tests.support.plans import a_cluster, a_pool
 

@@ -8,9 +8,10 @@ from fleet.documents import parse_document
 from fleet.errors import FleetErrors, Mistake
 from fleet.inventory import Inventory
 from fleet.load import load_catalogue
+from fleet.notes import NoteLevel
 from fleet.plan import plan
 from fleet.reading import read_inventory
-from fleet.records import FleetPlan, NodePool, NoteLevel
+from fleet.records import FleetPlan, NodePool
 
 FILE = "inventory.yaml"
 
