@@ -1,7 +1,7 @@
 """The one Kubernetes client of the rehearsal: lightkube with time limits, and with errors of one kind.
 
-Kinds are lightkube's classes (``lightkube.resources.core_v1.Node``) or, for custom resources, what `custom_kind` returns, whose objects
-are dictionaries. Manifests become objects by `objects`.
+Kinds are lightkube's classes (``lightkube.resources.core_v1.Node``) or, for custom resources, what `custom_kind` returns, whose
+objects are dictionaries. Manifests become objects by `objects`.
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ def wait_for(what: str, look: Callable[[], Value | None], deadline_seconds: floa
 
     Args:
         what: What is waited for, for the message.
-        look: Returns it, or None (or False) while it is not so. An ApiFaultError counts as not so, for servers are killed on purpose.
+        look: Returns it, or None (or False) while it is not so. An ApiFaultError counts as that: servers are killed on purpose.
         deadline_seconds: How long.
 
     Returns:
@@ -221,7 +221,7 @@ def objects(manifests: Iterable[Mapping[str, Any]]) -> list[Any]:
     made: list[Any] = []
     for manifest in manifests:
         try:
-            obj = codecs.from_dict(dict(manifest))
+            obj: Any = codecs.from_dict(dict(manifest))
         except LoadResourceError as error:
             raise ApiFaultError(f"{manifest.get('apiVersion')} {manifest.get('kind')}", 0, str(error)) from error
         if manifest["kind"] == "CustomResourceDefinition":

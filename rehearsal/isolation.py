@@ -1,7 +1,7 @@
 """A network of the rehearsal's own, where the user may make one: it shares no port with the machine, and nothing leaves it.
 
 Several of the programs cannot be told to listen on 127.0.0.1 only. In a network namespace that has nothing but a loopback
-device they may listen on whatever they like. The reasons for entering it with this process, and not only with the programs, stand in
+device they may listen on whatever they like. Why this process enters it, and not only the programs:
 docs/adr/0011-rehearsal-inside-a-namespace.md.
 
 Order of calls::
