@@ -14,8 +14,8 @@ AGAIN = "run the same command again: what is built already is kept"
 _DISK = re.compile(r"no space left on device|disk quota exceeded", re.IGNORECASE)
 _UNREACHABLE = re.compile(
     r"dial tcp|no such host|could not resolve|connection (?:refused|reset)|network is unreachable|i/o timeout|TLS handshake|"
-    r"x509:|proxyconnect|temporary failure in name resolution|error sending request|failed to establish a new connection|dns error|"
-    r"\b(?:403|404|410|429|50[0-4]) [A-Z]|module lookup disabled|could not find a version|failed to fetch",
+    r"x509:|proxyconnect|temporary failure in name resolution|error sending request|failed to establish a new connection|"
+    r"dns error|\b(?:403|404|410|429|50[0-4]) [A-Z]|module lookup disabled|could not find a version|failed to fetch",
     re.IGNORECASE,
 )
 _SHOWN_LINES = 8

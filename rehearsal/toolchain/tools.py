@@ -116,14 +116,14 @@ TOOLS: Mapping[Tool, ToolFacts] = {
 """Karpenter with its kwok provider tells no version, and a ``karpenter`` on PATH would be another cloud's."""
 
 ARGOCD_PROGRAMS = ("argocd-application-controller", "argocd-applicationset-controller", "argocd-repo-server", "argocd-server")
-"""Programs within the one argocd binary that a rehearsal starts. Source: argo-cd v3.2.12, cmd/main.go, read 2026-11-21."""
+"""Programs within the one argocd binary that a rehearsal starts. Source: argo-cd v3.2.11, cmd/main.go, read 2026-11-21."""
 
 
 def argocd_environment(program: str) -> Mapping[str, str]:
     """Return the environment variable by which the argocd binary becomes one of its programs.
 
     The binary goes by the name it was called by, unless ARGOCD_BINARY_NAME says another; a name it does not know would silently
-    start the command line (argo-cd v3.2.12, cmd/main.go).
+    start the command line (argo-cd v3.2.11, cmd/main.go).
 
     Raises:
         ValueError: It is none of the programs.

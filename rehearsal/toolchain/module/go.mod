@@ -19,7 +19,7 @@ tool (
 
 // The programs.
 require (
-	github.com/argoproj/argo-cd/v3 v3.2.12 // indirect
+	github.com/argoproj/argo-cd/v3 v3.2.11 // indirect
 	go.etcd.io/etcd/server/v3 v3.6.16 // indirect
 	helm.sh/helm/v3 v3.20.2 // indirect
 	k8s.io/kubernetes v1.35.8 // indirect
@@ -34,7 +34,6 @@ require (
 	cloud.google.com/go/auth/oauth2adapt v0.2.8 // indirect
 	cloud.google.com/go/compute/metadata v0.9.0 // indirect
 	code.gitea.io/sdk/gitea v0.22.0 // indirect
-	cyphar.com/go-pathrs v0.2.1 // indirect
 	dario.cat/mergo v1.0.2 // indirect
 	github.com/42wim/httpsig v1.2.3 // indirect
 	github.com/Azure/azure-sdk-for-go/sdk/azcore v1.19.1 // indirect
@@ -69,7 +68,7 @@ require (
 	github.com/TomOnTime/utfutil v1.0.0 // indirect
 	github.com/alicebob/miniredis/v2 v2.35.0 // indirect
 	github.com/antlr4-go/antlr/v4 v4.13.1 // indirect
-	github.com/argoproj/gitops-engine v0.7.1-0.20260512161450-ff8d2f5207dc // indirect
+	github.com/argoproj/gitops-engine v0.7.1-0.20251217140045-5baed5604d2d // indirect
 	github.com/argoproj/notifications-engine v0.5.1-0.20260316232552-d27ba0152c1c // indirect
 	github.com/argoproj/pkg v0.13.6 // indirect
 	github.com/argoproj/pkg/v2 v2.0.1 // indirect
@@ -411,6 +410,9 @@ require (
 	sigs.k8s.io/structured-merge-diff/v6 v6.3.2 // indirect
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
+
+// Argo CD 3.2 makes folders by a function that 0.6 no longer has.
+replace github.com/cyphar/filepath-securejoin => github.com/cyphar/filepath-securejoin v0.5.1
 
 // Kubernetes' libraries are those of its own release. Two are newer, because kwok reads logs by the newer ones; the controllers'
 // library is the one that Karpenter is made for, which kwok would otherwise raise.
