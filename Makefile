@@ -4,7 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 export UV_CACHE_DIR ?= $(HOME)/.cache/gpufleet/uv
-SOURCES := __main__.py benchmarks cli components fleet preview tests
+SOURCES := __main__.py benchmarks cli components fleet preview rehearsal tests
 
 .PHONY: preview test setup setup-dev check lint types unit engine format lock golden bench clean
 

@@ -16,7 +16,8 @@ ALLOWED: Mapping[str, set[str]] = {
     "fleet": set(),
     "components": {"fleet"},
     "preview": {"fleet"},
-    "cli": {"fleet", "preview"},
+    "rehearsal": {"fleet", "preview"},
+    "cli": {"fleet", "preview", "rehearsal"},
     "__main__": {"components", "fleet"},
 }
 """Who may read whom, besides oneself. Tests and benchmarks may read all; nobody reads them."""

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 PROJECT = Path(__file__).parents[2]
-PACKAGES = ("fleet", "components", "preview", "cli")
+PACKAGES = ("fleet", "components", "preview", "rehearsal", "cli")
 """What the program is made of, besides ``__main__.py``."""
 
 
