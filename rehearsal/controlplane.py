@@ -1,8 +1,8 @@
 """A real control plane for each declared cluster: kube-apiserver, kube-controller-manager and kube-scheduler, over one etcd.
 
-The clusters share one etcd process, each under a prefix of its own (``--etcd-prefix``), outside of which no API server looks: one
-process takes a fraction of the memory of one for each. What a rehearsal cannot show for it is the loss of one cluster's etcd alone:
-`Store` lost is lost for all.
+The clusters share one etcd process, each under a prefix of its own (``--etcd-prefix``), outside of which no API server looks: it
+takes a fraction of the memory of one process for each. What a rehearsal cannot show for it is the loss of one cluster's etcd
+alone: `Store` lost is lost for all.
 """
 
 from __future__ import annotations
@@ -217,11 +217,8 @@ class ControlPlane:
     def _client(self, program: Program, options: Mapping[str, object]) -> ProcessSpec:
         """Return how a program is run that works on the API server and serves its own health."""
         port = self.ground.ports.take()
-        kubeconfig = self.kubeconfig_for(f"system:{program}")
         common = {
-            "kubeconfig": kubeconfig,
-            "authentication-kubeconfig": kubeconfig,
-            "authorization-kubeconfig": kubeconfig,
+            "kubeconfig": self.kubeconfig_for(f"system:{program}"),
             "bind-address": "127.0.0.1",
             "secure-port": port,
             "tls-cert-file": self._serving.certificate,

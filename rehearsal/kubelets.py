@@ -201,8 +201,20 @@ STAGES: tuple[Mapping[str, Any], ...] = (
 _CONFIGURATION: Mapping[str, Any] = {
     "apiVersion": "config.kwok.x-k8s.io/v1alpha1",
     "kind": "KwokConfiguration",
-    "options": {"nodeLeaseDurationSeconds": _LEASE_SECONDS},
+    "options": {
+        "cidr": "10.0.0.0/16",
+        "nodeLeaseDurationSeconds": _LEASE_SECONDS,
+        "nodeLeaseParallelism": 4,
+        "nodePlayStageParallelism": 4,
+        "podPlayStageParallelism": 4,
+        "podsOnNodeSyncParallelism": 1,
+        "enablePodsOnNodeSyncListPager": True,
+        "enablePodsOnNodeSyncStreamWatch": False,  # API servers that emulate 1.33 and older refuse it
+        "enableProfilingHandler": False,
+    },
 }
+"""The defaults that kwok v0.8.0 documents (pkg/apis/config/v1alpha1), spelt out because they did not hold when it was built as a
+module's dependency (2026-11-21: "node leases parallelism must be greater than 0")."""
 
 
 def _may(group: str, kinds: list[str], *verbs: str) -> dict[str, list[str]]:
