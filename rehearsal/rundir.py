@@ -13,6 +13,7 @@ import os
 import select
 import shutil
 import signal
+import tempfile
 import threading
 import time
 from collections.abc import Mapping
@@ -186,21 +187,26 @@ def open_run(root: Path = CACHE) -> RunDirectory:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = os.open(root / "lock", os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            return _open_locked(root, lock)
+        except BaseException:
             os.close(lock)
-            raise _already_running(root) from None
-        clear_leftovers(root)
-        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{os.getpid()}"
-        path = root / name
-        path.mkdir(mode=0o700)
-        os.ftruncate(lock, 0)
-        os.pwrite(lock, name.encode(), 0)
-        return RunDirectory(path, lock)
+            raise
+    except BlockingIOError:
+        raise _already_running(root) from None
     except OSError as error:
         reason = f"the rehearsal's folder cannot be written: {error.strerror or error}"
         remedy = "Make room there, or make it yours to write"
         raise FleetErrors([Mistake(path=str(error.filename or root), reason=reason, remedy=remedy)]) from error
+
+
+def _open_locked(root: Path, lock: int) -> RunDirectory:
+    """Begin a run under the lock; raises BlockingIOError when another holds it."""
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    clear_leftovers(root)
+    path = Path(tempfile.mkdtemp(prefix=time.strftime("%Y%m%d-%H%M%S-"), dir=root))
+    os.ftruncate(lock, 0)
+    os.pwrite(lock, path.name.encode(), 0)
+    return RunDirectory(path, lock)
 
 
 def _already_running(root: Path) -> FleetErrors:
