@@ -34,7 +34,7 @@ BUILD_ENVIRONMENT: Mapping[str, str] = {
 }
 """No other Go is downloaded, no pin moves, no path of this machine is written into a program, no C compiler is needed.
 The tag keeps the ProtoMessage methods of Kubernetes' types, which Argo CD 3.2 calls and Kubernetes 1.35 leaves out without it
-(k8s.io/api v0.35.8, core/v1/generated.protomessage.pb.go); all programs are built with it, so that they share what is compiled."""
+(k8s.io/api v0.35.8, core/v1/generated.protomessage.pb.go); all programs are built with it, to share what is compiled."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
