@@ -7,8 +7,8 @@ is ``0`` (use-labels.md; kubernetes/autoscaler azure_template.go 0d4679d).
 
 What its autoscaler sees of an empty pool (azure_template.go 0d4679d, buildNodeFromTemplate and processVMSSTemplate): the pool's
 own labels and taints, processors, memory and cards from Azure's list of sizes, and resources from tags of the pool whose key
-starts with ``k8s.io_cluster-autoscaler_node-template_resources_``. It calls every card nvidia.com/gpu, so a pool of any other kind wakes
-only with such a tag. Pods by network plugin: concepts-network-ip-address-planning.md.
+starts with ``k8s.io_cluster-autoscaler_node-template_resources_``. It calls every card nvidia.com/gpu, so a pool of any other
+kind wakes only with such a tag. Pods by network plugin: concepts-network-ip-address-planning.md.
 """
 
 from __future__ import annotations

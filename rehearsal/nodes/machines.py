@@ -104,7 +104,7 @@ def find_machine(query: Query) -> Machine:
     kind = _kind(card, query, catalogue)
     if card is None or not accelerators or kind is None:
         return Machine(name=query.machine, vcpus=vcpus, memory_mib=_mib(memory_gib), architecture=architecture, notes=notes)
-    priced = offer if offer and offer.region == query.region else None
+    priced = offer if offer and offer.region in (query.region, None) else None
     return Machine(
         name=query.machine,
         vcpus=vcpus,
