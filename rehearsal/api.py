@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from types import TracebackType
 from typing import Any, TypeVar
 
 import httpx2
@@ -70,14 +71,22 @@ class Api:
     """
 
     def __init__(self, kubeconfig: Path, time_limit_seconds: float = _TIME_LIMIT_SECONDS) -> None:
-        self._limits = httpx2.Timeout(time_limit_seconds)
+        self._time_limit_seconds = time_limit_seconds
         self._client: Any = Client(  # Any: its overloads tell namespaced kinds from others, which a caller for all kinds cannot
             KubeConfig.from_file(str(kubeconfig)),
             namespace="default",
-            timeout=self._limits,
+            timeout=httpx2.Timeout(time_limit_seconds),
             field_manager=MANAGER,
             trust_env=False,  # no proxy of the user's gets between us and the loopback device
         )
+
+    def __enter__(self) -> Api:
+        """Return itself."""
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        """Close the connections."""
+        self.close()
 
     def close(self) -> None:
         """Close the connections."""
@@ -109,7 +118,7 @@ class Api:
 
     def create(self, obj: Kind, namespace: str | None = None) -> Kind:
         """Create an object and return it as the server stored it."""
-        return _asked(f"create {_named(obj)}", lambda: self._client.create(obj, namespace=namespace))
+        return _asked(f"create {_named(obj)}", lambda: self._client.create(obj, namespace=namespace), repeatable=False)
 
     def apply(self, obj: Kind, namespace: str | None = None) -> Kind:
         """Create or change an object to be so (server-side apply, taking fields over from others) and return it."""
@@ -138,8 +147,8 @@ class Api:
     ) -> Iterator[tuple[str, Kind]]:
         """Yield changes of a kind for a time: first what is there, as ``ADDED``, then each event.
 
-        When the connection breaks, as when the API server is killed, it goes on from the last event. Should the server no longer
-        know that one, everything comes again as ``ADDED``.
+        When the connection breaks it goes on from the last event. Should the server no longer know that one, as an API server
+        does not that was started anew, everything comes again as ``ADDED``.
 
         Args:
             kind: What to watch.
@@ -157,7 +166,7 @@ class Api:
         end = time.monotonic() + seconds
         while (left := end - time.monotonic()) > 0:
             request.params["timeoutSeconds"] = str(int(left) + 1)
-            limits = httpx2.Timeout(self._limits, read=left)
+            limits = httpx2.Timeout(self._time_limit_seconds, read=left)
             try:
                 yield from _events(client.send(driver.get_request(limits), stream=True), driver, end)
             except ApiError as error:
@@ -237,10 +246,19 @@ def custom_kind(api_version: str, kind: str, plural: str, *, namespaced: bool) -
     return make(group, version, kind, plural)
 
 
-def _asked(doing: str, ask: Callable[[], Value]) -> Value:
-    """Ask and turn every way of failing into an ApiFaultError."""
+def _asked(doing: str, ask: Callable[[], Value], *, repeatable: bool = True) -> Value:
+    """Ask and turn every way of failing into an ApiFaultError.
+
+    A connection that was kept open to a server that has been killed since is found dead at its next use; what may be asked twice
+    is asked again on a new one.
+    """
     try:
-        return ask()
+        try:
+            return ask()
+        except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+            if not repeatable:
+                raise
+            return ask()
     except (httpx2.HTTPError, ConfigError) as error:
         raise _fault(doing, error) from error
 

@@ -18,8 +18,9 @@ from lightkube.resources.core_v1 import ServiceAccount
 
 from fleet.errors import FleetErrors
 from rehearsal.api import Api, wait_for
-from rehearsal.flags import ClusterDeclared, Program, flags_of, flags_of_store, version_run
+from rehearsal.flags import Program, flags_of, flags_of_store, version_run
 from rehearsal.isolation import Ports
+from rehearsal.nodes.clusters import DeclaredCluster
 from rehearsal.pki import Authority, write_kubeconfig, write_pair, write_private, write_token_key
 from rehearsal.probes import https_probe
 from rehearsal.processes import ProcessSpec
@@ -125,7 +126,7 @@ class ControlPlane:
         seconds: From the call of `start` until ready; 0 before.
     """
 
-    def __init__(self, cluster: ClusterDeclared, ground: Ground, store: Store) -> None:
+    def __init__(self, cluster: DeclaredCluster, ground: Ground, store: Store) -> None:
         self.cluster = cluster
         self.ground = ground
         self.id = f"{cluster.site}/{cluster.name}"
@@ -182,6 +183,7 @@ class ControlPlane:
 
     def stop(self) -> None:
         """Stop this cluster's programs, its kubelets and other clients included; the other clusters go on."""
+        self.api.close()
         supervisor = self.ground.supervisor
         supervisor.stop(*(name for name in supervisor.states() if name.startswith(f"{self.id}/")))
 

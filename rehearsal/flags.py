@@ -9,9 +9,8 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
-from fleet.clouds import Cloud
+from rehearsal.nodes.clusters import TOLERATION_PLUGIN, DeclaredCluster
 
 
 class Program(StrEnum):
@@ -24,51 +23,14 @@ class Program(StrEnum):
     KUBELETS = "kwok"
 
 
-class ClusterDeclared(Protocol):
-    """What a control plane has to know of a declared cluster; `rehearsal.nodes.clusters.DeclaredCluster` has it.
-
-    Attributes:
-        name: Name of the cluster, unique within its site.
-        site: Name of the site.
-        cloud: Its cloud.
-        kubernetes_version: Version as declared, such as ``1.35`` or ``v1.34.2``; empty or None when the cloud chooses.
-        has_extended_resource_toleration: Whether its cloud runs the admission plugin of that name.
-    """
-
-    @property
-    def name(self) -> str:
-        """See above."""
-        ...
-
-    @property
-    def site(self) -> str:
-        """See above."""
-        ...
-
-    @property
-    def cloud(self) -> Cloud:
-        """See above."""
-        ...
-
-    @property
-    def kubernetes_version(self) -> str | None:
-        """See above."""
-        ...
-
-    @property
-    def has_extended_resource_toleration(self) -> bool:
-        """See above."""
-        ...
-
-
-def _always(_: ClusterDeclared) -> bool:
+def _always(_: DeclaredCluster) -> bool:
     """Hold for every cluster."""
     return True
 
 
-def _with_toleration(cluster: ClusterDeclared) -> bool:
+def _with_toleration(cluster: DeclaredCluster) -> bool:
     """Hold where the cloud adds tolerations for extended resources."""
-    return cluster.has_extended_resource_toleration
+    return cluster.extended_resource_toleration
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -87,7 +49,7 @@ class Flag:
     flag: str
     value: str
     reason: str
-    when: Callable[[ClusterDeclared], bool] = _always
+    when: Callable[[DeclaredCluster], bool] = _always
 
 
 def _off(controller: str, reason: str) -> Flag:
@@ -121,7 +83,7 @@ TABLE: tuple[Flag, ...] = (
     Flag(
         program=_API,
         flag="enable-admission-plugins",
-        value="ExtendedResourceToleration",
+        value=TOLERATION_PLUGIN,
         reason="it adds the toleration to a pod that asks for cards; where a cloud lacks it a missing toleration has to show",
         when=_with_toleration,
     ),
@@ -192,12 +154,33 @@ TABLE: tuple[Flag, ...] = (
 )
 
 
-def flags_of(program: Program, cluster: ClusterDeclared) -> Iterator[str]:
-    """Yield the table's flags for one program of one cluster, as arguments."""
+_PLUGINS_HAD = frozenset({
+    "AlwaysPullImages", "CertificateApproval", "CertificateSigning", "CertificateSubjectRestriction",
+    "DefaultIngressClass", "DefaultStorageClass", "DefaultTolerationSeconds", "DenyServiceExternalIPs",
+    "LimitPodHardAntiAffinityTopology", "LimitRanger", "MutatingAdmissionWebhook", "NamespaceAutoProvision",
+    "NamespaceExists", "NamespaceLifecycle", "NodeRestriction", "OwnerReferencesPermissionEnforcement",
+    "PersistentVolumeClaimResize", "PodNodeSelector", "PodSecurity", "PodTolerationRestriction", "Priority",
+    "ResourceQuota", "RuntimeClass", "ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition",
+    "ValidatingAdmissionPolicy", "ValidatingAdmissionWebhook", TOLERATION_PLUGIN,
+})  # fmt: skip
+"""Admission plugins that a cluster's own list may name: those of Kubernetes 1.35 (pkg/kubeapiserver/options/plugins.go) that
+need no file of settings. Any other name would keep the API server from starting."""
+
+
+def plugins_left_out(cluster: DeclaredCluster) -> tuple[str, ...]:
+    """Return the admission plugins that a cluster declares and its control plane here cannot have."""
+    return tuple(name for name in cluster.admission if name not in _PLUGINS_HAD)
+
+
+def flags_of(program: Program, cluster: DeclaredCluster) -> Iterator[str]:
+    """Yield the table's flags for one program of one cluster, as arguments, and the admission plugins it declares itself."""
     values: dict[str, list[str]] = {}
     for row in TABLE:
         if row.program is program and row.when(cluster):
             values.setdefault(row.flag, []).append(row.value)
+    if program is Program.APISERVER:
+        plugins = values["enable-admission-plugins"]
+        plugins += [name for name in cluster.admission if name in _PLUGINS_HAD and name not in plugins]
     yield from (f"--{flag}={','.join(found)}" for flag, found in values.items())
 
 
