@@ -1,0 +1,66 @@
+"""Claim: a pod that asks for a card gets the toleration by admission where the cloud gives it, and nowhere else."""
+
+from __future__ import annotations
+
+from fleet.labels import CARD_LABEL
+from rehearsal.claims import wakes
+from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
+from rehearsal.claims.view import StageView
+from rehearsal.claims.work import Request, for_cards, name_of, node_name_of, pods_of, probe, tolerations_of, unschedulable
+
+ID = "toleration"
+
+
+def check(_: StageView, subject: Subject) -> Outcome:
+    """Create a pod that asks for a card and tolerates nothing for it, and see what the API server made of it."""
+    cluster, pool = subject.cluster, subject.pool
+    usual = for_cards(cluster, pool)
+    bare = Request(
+        selector={**usual.selector, CARD_LABEL: str(pool.card)},
+        resources=usual.resources,
+        tolerations=tuple(key for key in usual.tolerations if key != pool.resource),
+    )
+    with probe(subject, ID, pool.pool, bare) as pod:
+        given = any(each.key == pool.resource for each in tolerations_of(pod))
+        if given and cluster.declared.extended_resource_toleration:
+            return green(f"admission added the toleration for {pool.resource}")
+        if given:
+            unlike = f"admission added a toleration for {pool.resource}, which the declared cluster does not do"
+            return red(f"{unlike}: work that forgets it would pass here and wait there")
+        if cluster.declared.extended_resource_toleration:
+            return red(
+                f"admission added no toleration for {pool.resource}: the API server runs without ExtendedResourceToleration, "
+                f"which {cluster.declared.cloud} has"
+            )
+        return _kept_off(subject, name_of(pod))
+
+
+def _kept_off(subject: Subject, work: str) -> Outcome:
+    """Return whether the pod without toleration waits, as it has to where nobody adds one."""
+    cluster, pool = subject.cluster, subject.pool
+
+    def decided() -> Outcome | None:
+        for pod in pods_of(cluster, work):
+            if node_name_of(pod):
+                taints = ", ".join(str(taint) for taint in pool.taints) or "none"
+                return red(f"a pod without toleration runs on {node_name_of(pod)}: the pool's taints are: {taints}")
+            if why := unschedulable(pod):
+                return green(f"no toleration is added, so work has to bring it; without: {why}")
+        return None
+
+    try:
+        return subject.patience.wait("a word of the scheduler", decided)
+    except NotInTimeError:
+        return red("the scheduler said nothing about a pod without toleration")
+
+
+CLAIM = Claim(
+    id=ID,
+    title="toleration by admission, as the cloud has it",
+    reason="Where admission adds the toleration a chart may leave it out; where it does not, such a chart never runs.",
+    per=Per.POOL,
+    deadline_seconds=15,
+    check=check,
+    requires=(wakes.ID,),
+    side_by_side=True,
+)
