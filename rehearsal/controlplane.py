@@ -16,7 +16,7 @@ from pathlib import Path
 
 from lightkube.resources.core_v1 import ServiceAccount
 
-from fleet.errors import FleetErrors
+from fleet.errors import FleetErrors, Mistake
 from rehearsal.api import Api, wait_for
 from rehearsal.flags import Program, flags_of, flags_of_store, version_run
 from rehearsal.isolation import Ports
@@ -176,10 +176,15 @@ class ControlPlane:
             supervisor.start(spec)
         for spec in clients:
             supervisor.wait_ready(spec.name)
-        account = lambda: self.api.find(ServiceAccount, "default", "default")  # noqa: E731 -- read once, on the next line
-        wait_for(f"default service account in {self.id}", account, _DEFAULT_ACCOUNT_SECONDS)
+        wait_for(f"default service account in {self.id}", self._default_account, _DEFAULT_ACCOUNT_SECONDS)
         self.seconds = time.monotonic() - began
         return self.seconds
+
+    def _default_account(self) -> ServiceAccount | None:
+        """Return the account that pods run as, None while the controllers have not made it; raises FleetErrors at the end of all."""
+        if self.ground.supervisor.closing:
+            raise FleetErrors([Mistake(path=self.id, reason="not started: the rehearsal is ending", remedy="Start it again")])
+        return self.api.find(ServiceAccount, "default", "default")
 
     def stop(self) -> None:
         """Stop this cluster's programs, its kubelets and other clients included; the other clusters go on."""
@@ -250,7 +255,8 @@ def start_all(planes: Sequence[ControlPlane], started: Callable[[ControlPlane], 
         started: Told of each that is ready, from this thread.
 
     Returns:
-        What went wrong, by the id of the plane; empty when all are ready. The others run all the same.
+        What went wrong, by the id of the plane; empty when all are ready. The others run all the same. Ctrl-C meanwhile stops all
+        programs of the supervisor.
     """
     faults: dict[str, FleetErrors] = {}
     pool = ThreadPoolExecutor(max_workers=max(1, len(planes)), thread_name_prefix="start")
@@ -266,8 +272,8 @@ def start_all(planes: Sequence[ControlPlane], started: Callable[[ControlPlane], 
                 if started is not None:
                     started(plane)
     except BaseException:
-        for plane in planes:
-            plane.stop()  # which ends the waiting of the threads as well
+        for plane in planes[:1]:
+            plane.ground.supervisor.close()  # which ends the waiting of the threads as well
         raise
     finally:
         pool.shutdown(cancel_futures=True)

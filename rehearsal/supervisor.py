@@ -65,6 +65,11 @@ class Supervisor:
         """Stop everything."""
         self.close()
 
+    @property
+    def closing(self) -> bool:
+        """Whether everything is being stopped, or was."""
+        return self._closing
+
     def start(self, spec: ProcessSpec) -> None:
         """Start a program and return at once.
 

@@ -18,6 +18,7 @@ import subprocess
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -54,6 +55,7 @@ class ManagedProcess:
         self._stopping = threading.Event()
         self._ended = threading.Event()
         self._fault = ""
+        self._was_ready = False
         self._thread = threading.Thread(target=self._live, name=f"watch {spec.name}", daemon=True)
 
     @property
@@ -130,10 +132,15 @@ class ManagedProcess:
             if self._popen is not popen or self._state not in {ProcessState.RUNNING, ProcessState.READY}:
                 return "it ended and is being started again"
             first = self._state is ProcessState.RUNNING
-            self._state = ProcessState.READY
+            self._state, self._was_ready = ProcessState.READY, True
         if first:
             self._tell(EventKind.READY, "")
         return None
+
+    def _become_ready(self) -> None:
+        """Probe a program that was started again until it is ready, for nobody else may be waiting for it."""
+        with suppress(ProcessFaultError):
+            self.wait_ready()
 
     def _live(self) -> None:
         """Start the program, wait for its end, start it again as the policy says: the thread's whole life."""
@@ -168,6 +175,8 @@ class ManagedProcess:
         with self._lock:
             self._popen, self._state = popen, ProcessState.RUNNING
         self._tell(EventKind.STARTED, f"process {popen.pid}")
+        if self._was_ready:
+            threading.Thread(target=self._become_ready, name=f"probe {self.spec.name}", daemon=True).start()
         if self._stopping.is_set():  # asked to stop before there was anything to send the signal to
             self._signal(signal.SIGTERM)
         os.waitid(os.P_PID, popen.pid, os.WEXITED | os.WNOWAIT)

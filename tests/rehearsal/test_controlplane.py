@@ -100,9 +100,8 @@ def finish_a_job(plane: ControlPlane, name: str) -> None:
         "metadata": {"annotations": works_for(0.5)},
         "spec": a_pod_spec(tolerations=[{"key": TAINT["key"], "operator": "Exists"}]),
     }
-    plane.api.create(
-        objects([{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": template}}])[0]
-    )
+    job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": name}, "spec": {"template": template}}
+    wait_for(f"job {name} taken", lambda: plane.api.create(objects([job])[0]), DEADLINE_SECONDS)
     wait_for(f"job {name}", lambda: (job := plane.api.get(Job, name)).status and job.status.succeeded, DEADLINE_SECONDS)
     plane.api.delete(Job, name)
 

@@ -143,6 +143,7 @@ def test_a_killed_program_comes_back(run: RunDirectory) -> None:
         first = pid_of(supervisor, "a")
         supervisor.kill("a")
         assert supervisor.states()["a"] is not ProcessState.READY
+        until(lambda: supervisor.states()["a"] is ProcessState.READY)  # though nobody waits for it
         supervisor.wait_ready("a")
         assert pid_of(supervisor, "a") != first
     kinds = [EventKind.STARTED, EventKind.READY]
