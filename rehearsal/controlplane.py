@@ -181,7 +181,7 @@ class ControlPlane:
         return self.seconds
 
     def _default_account(self) -> ServiceAccount | None:
-        """Return the account that pods run as, None while the controllers have not made it; raises FleetErrors at the end of all."""
+        """Return the account that pods run as, None while there is none yet; raises FleetErrors when all is being stopped."""
         if self.ground.supervisor.closing:
             raise FleetErrors([Mistake(path=self.id, reason="not started: the rehearsal is ending", remedy="Start it again")])
         return self.api.find(ServiceAccount, "default", "default")
