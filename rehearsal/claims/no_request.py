@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from rehearsal.claims import wakes
 from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
 from rehearsal.claims.seeing import nodes_in
 from rehearsal.claims.view import StageView
-from rehearsal.claims.work import Request, for_cards, name_of, node_name_of, pods_of, probe, unschedulable
+from rehearsal.claims.work import for_cards, name_of, node_name_of, pods_of, probe, unschedulable
 
 ID = "no-request"
 _SETTLE_SECONDS = 1.5
@@ -16,9 +18,9 @@ def check(_: StageView, subject: Subject) -> Outcome:
     """Create a pod that selects the card's nodes and asks for none of their cards: it has to wait, and to wake nothing."""
     cluster, pool = subject.cluster, subject.pool
     usual = for_cards(cluster, pool)
-    tolerations = tuple(key for key in usual.tolerations if key != pool.resource)
+    tolerates = tuple(key for key in usual.tolerates if key != pool.resource)
     before = len(nodes_in(cluster, pool))
-    with probe(subject, ID, pool.pool, Request(selector=usual.selector, tolerations=tolerations)) as pod:
+    with probe(subject, ID, pool.pool, replace(usual, resource=None, tolerates=tolerates)) as pod:
         work = name_of(pod)
 
         def placed() -> str:

@@ -10,7 +10,8 @@ from rehearsal.claims import wakes
 from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, not_applicable, red
 from rehearsal.claims.seeing import RESOURCES, cards_on, nodes_by_pool, taints_of
 from rehearsal.claims.view import ClusterView, StageView
-from rehearsal.claims.work import Request, name_of, node_name_of, pods_of, probe, tolerates, tolerations_of, unschedulable
+from rehearsal.claims.work import name_of, node_name_of, pods_of, probe, tolerates, tolerations_of, unschedulable
+from rehearsal.workloads import Work
 
 ID = "system-pods"
 
@@ -23,7 +24,7 @@ def check(_: StageView, subject: Subject) -> Outcome:
         return not_applicable("no node with cards is awake")
     if wrong := _open_nodes(dear) or _strays(cluster, dear):
         return red(wrong)
-    with probe(subject, ID, "pod", Request()) as pod:
+    with probe(subject, ID, "pod", Work(name="")) as pod:
         work = name_of(pod)
 
         def decided() -> str | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from fleet.labels import CARD_LABEL
+from dataclasses import replace
+
 from rehearsal.claims import wakes
 from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
 from rehearsal.claims.view import StageView
-from rehearsal.claims.work import Request, for_cards, name_of, node_name_of, pods_of, probe, tolerations_of, unschedulable
+from rehearsal.claims.work import for_cards, name_of, node_name_of, pods_of, probe, tolerations_of, unschedulable
 
 ID = "toleration"
 
@@ -15,11 +16,7 @@ def check(_: StageView, subject: Subject) -> Outcome:
     """Create a pod that asks for a card and tolerates nothing for it, and see what the API server made of it."""
     cluster, pool = subject.cluster, subject.pool
     usual = for_cards(cluster, pool)
-    bare = Request(
-        selector={**usual.selector, CARD_LABEL: str(pool.card)},
-        resources=usual.resources,
-        tolerations=tuple(key for key in usual.tolerations if key != pool.resource),
-    )
+    bare = replace(usual, tolerates=tuple(key for key in usual.tolerates if key != pool.resource))
     with probe(subject, ID, pool.pool, bare) as pod:
         given = any(each.key == pool.resource for each in tolerations_of(pod))
         if given and cluster.declared.extended_resource_toleration:

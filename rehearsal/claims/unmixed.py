@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lightkube.resources.core_v1 import Pod
 
 from fleet.labels import CARD_LABEL
@@ -10,7 +12,7 @@ from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject,
 from rehearsal.claims.seeing import card_pools, pool_landed, stray_card
 from rehearsal.claims.view import ClusterView, StageView
 from rehearsal.claims.wakes import standing_work
-from rehearsal.claims.work import Request, for_cards, name_of, node_name_of, pods_of, probe, running, unschedulable
+from rehearsal.claims.work import for_cards, name_of, node_name_of, pods_of, probe, running, unschedulable
 from rehearsal.nodes.template import NodeTemplate
 
 ID = "unmixed"
@@ -47,10 +49,7 @@ def _misplaced(cluster: ClusterView, pool: NodeTemplate, pod: Pod) -> str:
 def _asked_for_missing_card(subject: Subject, pool: NodeTemplate) -> Outcome | None:
     """Return what is wrong when a pod asks for a card of the pool's resource that no pool has, None when it waits."""
     cluster = subject.cluster
-    usual = for_cards(cluster, pool, cards=1)
-    request = Request(
-        selector={**usual.selector, CARD_LABEL: NO_SUCH_CARD}, resources=usual.resources, tolerations=usual.tolerations
-    )
+    request = replace(for_cards(cluster, pool, cards=1), card=NO_SUCH_CARD)
     with probe(subject, ID, pool.pool, request) as pod:
         work = name_of(pod)
 

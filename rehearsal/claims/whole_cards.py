@@ -7,7 +7,8 @@ from rehearsal.claims import ready
 from rehearsal.claims.claim import Claim, Outcome, Per, Subject, green, not_applicable, red
 from rehearsal.claims.seeing import card_pools
 from rehearsal.claims.view import StageView
-from rehearsal.claims.work import Request, probe
+from rehearsal.claims.work import probe
+from rehearsal.workloads import Work
 
 ID = "whole-cards"
 _HALF = "500m"
@@ -22,7 +23,7 @@ def check(_: StageView, subject: Subject) -> Outcome:
     said = ""
     for resource in resources:
         try:
-            with probe(subject, ID, resource.rpartition("/")[2], Request(resources={resource: _HALF})):
+            with probe(subject, ID, resource.rpartition("/")[2], Work(name="", resource=resource, cards=_HALF)):
                 return red(f"the API server took a pod that asks for half a card ({resource}: {_HALF})")
         except ApiFaultError as fault:
             if fault.code != _INVALID:

@@ -6,9 +6,9 @@ that declares them wrong must not be asked for in its own wrong words.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any
 
 from lightkube.models.core_v1 import Toleration
@@ -16,56 +16,22 @@ from lightkube.resources.batch_v1 import Job
 from lightkube.resources.core_v1 import Event, Node, Pod
 
 from fleet.accelerators import KINDS
-from fleet.labels import CAPACITY_LABEL, CAPACITY_TAINT_KEY, CARD_LABEL, CapacityType, Taint, TaintEffect, is_reserved
+from fleet.labels import CapacityType, Taint, TaintEffect, is_reserved
+from rehearsal import workloads
 from rehearsal.api import ApiFaultError, objects
 from rehearsal.claims.claim import NotInTimeError, Patience, Subject
 from rehearsal.claims.view import ClusterView
 from rehearsal.nodes.template import NodeTemplate
+from rehearsal.workloads import NAMESPACE, WORK_LABEL, Work, work_for
 
-NAMESPACE = "default"
 CLAIM_LABEL = "gpufleet.io/claim"
-WORK_LABEL = "gpufleet.io/work"
 
-_AZURE_SPOT_KEY = "kubernetes.azure.com/scalesetpriority"
-"""AKS' own taint on spot nodes (docs/adr/0003); tolerating a key that no node has does no harm."""
 _CARD_DOMAINS = frozenset(facts.taint_key.partition("/")[0] for facts in KINDS.values())
-_DELAY = "pod-complete.stage.kwok.x-k8s.io/delay"
-_JITTER = "pod-complete.stage.kwok.x-k8s.io/jitter-delay"
-_FOREVER = "1h"
 _TIDY_SECONDS = 20.0
-_RETRIES = 50
-"""A node taken away counts as a failure of its pod."""
+_LONG_SECONDS = 3600.0
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Request:
-    """What a pod asks for.
-
-    Attributes:
-        selector: Node labels.
-        resources: Beside a little processor and memory.
-        tolerations: Taint keys tolerated, whatever their value and effect.
-    """
-
-    selector: Mapping[str, str] = field(default_factory=dict)
-    resources: Mapping[str, str] = field(default_factory=dict)
-    tolerations: tuple[str, ...] = ()
-
-    def pod_spec(self) -> dict[str, Any]:
-        """Return the pod's specification."""
-        limits = {"cpu": "100m", "memory": "64Mi", **self.resources}
-        return {
-            "restartPolicy": "Never",
-            "terminationGracePeriodSeconds": 0,
-            "nodeSelector": dict(self.selector),
-            "tolerations": [{"key": key, "operator": "Exists"} for key in self.tolerations],
-            "containers": [
-                {"name": "work", "image": "gpufleet.invalid/work", "resources": {"requests": limits, "limits": limits}}
-            ],
-        }
-
-
-def for_cards(cluster: ClusterView, pool: NodeTemplate, cards: int | None = None, *, any_capacity: bool = False) -> Request:
+def for_cards(cluster: ClusterView, pool: NodeTemplate, cards: int | None = None, *, any_capacity: bool = False) -> Work:
     """Return a request for a pool's card, as its users write it.
 
     Args:
@@ -75,16 +41,16 @@ def for_cards(cluster: ClusterView, pool: NodeTemplate, cards: int | None = None
         any_capacity: Whether work that may be interrupted takes any node; else it selects spot. Work that says nothing of it
             selects nothing either: the taint has to keep it off spot nodes.
     """
-    key = pool.resource or ""
-    tolerations = [] if cluster.declared.extended_resource_toleration else [key]
-    if pool.capacity_type is CapacityType.SPOT:
-        tolerations += [CAPACITY_TAINT_KEY, _AZURE_SPOT_KEY]
-    tolerations += [taint.key for taint in pool.taints if is_of_users(taint)]
-    selector = {CARD_LABEL: str(pool.card)}
-    if pool.capacity_type is not CapacityType.ON_DEMAND and not any_capacity:
-        selector[CAPACITY_LABEL] = str(pool.capacity_type)
-    count = pool.accelerators if cards is None else cards
-    return Request(selector=selector, resources={key: str(count)}, tolerations=tuple(dict.fromkeys(tolerations)))
+    own = work_for(pool, pool.pool, admission_tolerates=cluster.declared.extended_resource_toleration)
+    users = tuple(taint.key for taint in pool.taints if is_of_users(taint))
+    is_selecting = pool.capacity_type is not CapacityType.ON_DEMAND and not any_capacity
+    return replace(
+        own,
+        pods=1,
+        cards=pool.accelerators if cards is None else cards,
+        tolerates=(*own.tolerates, *users),
+        capacity=pool.capacity_type if is_selecting else None,
+    )
 
 
 def is_of_users(taint: Taint) -> bool:
@@ -92,42 +58,30 @@ def is_of_users(taint: Taint) -> bool:
     return not is_reserved(taint.key) and taint.key.partition("/")[0] not in _CARD_DOMAINS
 
 
-def start_job(cluster: ClusterView, claim: str, name: str, request: Request, pods: int = 1) -> str:
+def start_job(cluster: ClusterView, claim: str, name: str, work: Work, pods: int = 1) -> str:
     """Start a Job that works until it is ended and return its name; raises ApiFaultError."""
     full = work_name(claim, name)
-    annotations = {_DELAY: _FOREVER, _JITTER: _FOREVER}
-    template = {"metadata": {"labels": _labels(claim, full), "annotations": annotations}, "spec": request.pod_spec()}
-    counts = {"parallelism": pods, "completions": pods, "backoffLimit": _RETRIES}
-    manifest = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": {"name": full, "namespace": NAMESPACE, "labels": _labels(claim, full)},
-        "spec": {**counts, "template": template},
-    }
-    cluster.api.create(objects([manifest])[0], NAMESPACE)
+    cluster.api.create(_object(claim, workloads.job(replace(work, name=full, pods=pods, runs_seconds=_LONG_SECONDS))), NAMESPACE)
     return full
 
 
-def start_pod(cluster: ClusterView, claim: str, name: str, request: Request) -> Pod:
+def start_pod(cluster: ClusterView, claim: str, name: str, work: Work) -> Pod:
     """Create one pod and return it as admission left it; raises ApiFaultError."""
-    full = work_name(claim, name)
-    metadata = {"name": full, "namespace": NAMESPACE, "labels": _labels(claim, full)}
-    manifest = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": request.pod_spec()}
-    return cluster.api.create(objects([manifest])[0], NAMESPACE)
+    return cluster.api.create(_object(claim, workloads.pod(replace(work, name=work_name(claim, name)))), NAMESPACE)
 
 
 @contextmanager
-def job(subject: Subject, claim: str, name: str, request: Request, pods: int = 1) -> Iterator[str]:
+def job(subject: Subject, claim: str, name: str, work: Work, pods: int = 1) -> Iterator[str]:
     """Run a Job in the subject's cluster for as long as the block takes; yields its name; raises as `start_job` and `end`."""
-    work = start_job(subject.cluster, claim, name, request, pods)
-    with _ended(subject, work):
-        yield work
+    started = start_job(subject.cluster, claim, name, work, pods)
+    with _ended(subject, started):
+        yield started
 
 
 @contextmanager
-def probe(subject: Subject, claim: str, name: str, request: Request) -> Iterator[Pod]:
+def probe(subject: Subject, claim: str, name: str, work: Work) -> Iterator[Pod]:
     """Have a pod in the subject's cluster for as long as the block takes; yields it as admission left it; raises as `job`."""
-    pod = start_pod(subject.cluster, claim, name, request)
+    pod = start_pod(subject.cluster, claim, name, work)
     with _ended(subject, name_of(pod)):
         yield pod
 
@@ -229,6 +183,7 @@ def _delete(cluster: ClusterView, work: str) -> bool:
     return True
 
 
-def _labels(claim: str, work: str) -> dict[str, str]:
-    """Return the labels of work and of its pods."""
-    return {CLAIM_LABEL: claim, WORK_LABEL: work}
+def _object(claim: str, manifest: dict[str, Any]) -> Any:  # noqa: ANN401 -- Job or Pod
+    """Return a manifest as an object that says which claim made it."""
+    manifest["metadata"]["labels"] = {**manifest["metadata"]["labels"], CLAIM_LABEL: claim}
+    return objects([manifest])[0]
