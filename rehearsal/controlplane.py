@@ -33,6 +33,8 @@ for whatever uses a cluster from outside."""
 _HOSTS = ("127.0.0.1", "10.96.0.1", "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc")
 _ADMIN_GROUP = "system:masters"
 _DEFAULT_ACCOUNT_SECONDS = 60.0
+_GRACE_SECONDS = 2.0
+"""An API server that is still starting does not hear SIGTERM; nothing it holds is worth a longer wait."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -244,6 +246,7 @@ class ControlPlane:
             cwd=self._folder,
             ready=probe,
             rank=rank,
+            grace_seconds=_GRACE_SECONDS,
         )
 
 

@@ -2,7 +2,7 @@
 
 Several of the programs cannot be told to listen on 127.0.0.1 only. In a network namespace that has nothing but a loopback
 device they may listen on whatever they like. Why this process enters it, and not only the programs:
-docs/adr/0011-rehearsal-inside-a-namespace.md.
+docs/adr/0012-rehearsal-inside-a-namespace.md.
 
 Order of calls::
 
