@@ -55,7 +55,11 @@ _CAUSES = (
     ),
     _MEMORY,
     _Cause(
-        signs=re.compile(r"permission denied|read-only file system|operation not permitted", re.IGNORECASE),
+        signs=re.compile(
+            r"permission denied|read-only file system|operation not permitted|could not create module cache|"
+            r"failed to initialize build cache",
+            re.IGNORECASE,
+        ),
         message="Go cannot write its caches. Make them writable for this user, or name other folders with GOCACHE and GOMODCACHE",
     ),
 )
@@ -104,10 +108,9 @@ def need_go(module: GoModule) -> str:
 
 
 def _place(text: str) -> str:
-    """Return the first absolute path in the line that says that the disk is full, or nothing."""
+    """Return the last absolute path in the line that says that the disk is full, or nothing: the first may be a source."""
     line = next((line for line in text.splitlines() if _DISK.search(line)), "")
-    path = re.search(r"(?<![\w/])/[^\s:'\"]+", line)
-    return path.group(0) if path else ""
+    return ["", *re.findall(r"(?<![\w/])/[^\s:'\"]+", line)][-1]
 
 
 def _last(outcome: Outcome, pattern: re.Pattern[str] | None = None) -> str:

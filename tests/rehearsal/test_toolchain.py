@@ -296,7 +296,7 @@ def test_nothing_written_is_refused(start: Callable[..., Toolchain], go: FakeGo)
     ("written", "told"),
     [
         (
-            "write /var/x/b001/_pkg_.a: no space left on device",
+            "/src/a.go:1:2: write /var/x/b001/_pkg_.a: no space left on device",
             r"etcd was not built: no space left on the disk at /var/x/b001/_pkg_\.a",
         ),
         (
@@ -307,9 +307,10 @@ def test_nothing_written_is_refused(start: Callable[..., Toolchain], go: FakeGo)
         ("verifying x@v1: checksum mismatch", r"not the one that was pinned"),
         ("x: signal: killed", r"lack of memory"),
         ("mkdir /root/go/pkg: permission denied", r"Go cannot write its caches.*GOCACHE"),
+        ("failed to initialize build cache at /proc/x: mkdir /proc/x: no such file or directory", r"Go cannot write its caches"),
         ("x.go:1:2: undefined: y", r"(?s)Go ended with 1 and wrote.*undefined: y"),
     ],
-    ids=["disk", "no network", "refused", "sums", "memory", "read-only", "unknown"],
+    ids=["disk", "no network", "refused", "sums", "memory", "read-only", "no folder", "unknown"],
 )
 def test_what_go_says_becomes_advice(start: Callable[..., Toolchain], go: FakeGo, written: str, told: str) -> None:
     """Each way in which a build fails is told with what to do, and stops the rest."""
