@@ -25,7 +25,7 @@ from fleet.clouds import Cloud
 from fleet.labels import CapacityType, Taint
 from fleet.load import load_catalogue
 from preview.graph import Resource, ResourceGraph
-from rehearsal.nodes.hints import has_taint, merged, missing_card, missing_label, missing_resource, missing_room
+from rehearsal.nodes.hints import merged, missing_card, missing_label, missing_resource, missing_room
 from rehearsal.nodes.machines import Machine, Query, find_machine
 from rehearsal.nodes.reading import (
     at,
@@ -215,9 +215,7 @@ def _added_taints(graph: ResourceGraph, component: Resource, machine: Machine) -
     if machine.kind is None:
         return ()
     others = [child for child in graph.children.get(component.urn, ()) if child.type == POOL]
-    if all(
-        machine_of(graph, other).resource or has_taint(_declared_taints(other), KINDS[machine.kind].taint_key) for other in others
-    ):
+    if all(machine_of(graph, other).resource for other in others):
         return ()
     return (Taint(key=KINDS[machine.kind].taint_key, value=KINDS[machine.kind].taint_value),)
 

@@ -51,11 +51,6 @@ def missing_room(max_nodes: int, hint: str, *, is_autoscaled: bool = True) -> tu
     return () if max_nodes > 0 else (f"{hint} is {max_nodes}, so the pool may have no node",)
 
 
-def has_taint(taints: tuple[Taint, ...], key: str) -> bool:
-    """Return whether a taint with this key is among `taints`."""
-    return any(taint.key == key for taint in taints)
-
-
 def merged(*groups: tuple[Taint, ...]) -> tuple[Taint, ...]:
     """Return taints of several origins, each key and effect once, the first origin's value first, sorted."""
     found: dict[tuple[str, str], Taint] = {}

@@ -88,6 +88,9 @@ def test_the_drivers_of_cluster_api_give_nodes_neither_card_label_nor_taint() ->
     assert {"node-role.kubernetes.io/gpu-t4": "", "node.cluster.x-k8s.io/nodegroup": "t4"}.items() <= node.labels.items()
     assert node.taints == ()
     assert "the node label gpu" in why_asleep(node)
+    in_vain = {"kubelet_options": "--node-labels=gpu=T4 --register-with-taints=nvidia.com/gpu=present:NoSchedule"}
+    ignored = template_of(planted(capi, "openstack-one-t4", "labels", in_vain), "t4")
+    assert ("gpu" in ignored.labels, ignored.taints) == (False, ())
     helm = template_of(a_magnum_graph(MagnumDriver.CAPI_HELM, a_pool(Cloud.OPENSTACK, machine="g2.5xlarge", min_nodes=1)), "t4")
     assert helm.labels["capi.stackhpc.com/node-group"] == "t4"
     assert "the node label gpu" in why_asleep(helm)

@@ -115,11 +115,13 @@ def test_an_attached_card_is_told_from_its_type_and_count() -> None:
     query = {"cloud": Cloud.GOOGLE, "machine": "n1-standard-8", "region": "us-central1"}
     t4 = find_machine(Query(**query, accelerator_type="nvidia-tesla-t4", accelerators=2))
     v100 = find_machine(Query(**query, accelerator_type="nvidia-tesla-v100", accelerators=1))
+    single = find_machine(Query(**query, accelerator_type="nvidia-tesla-t4", accelerators=1))
     bare = find_machine(Query(**query))
     assert (t4.card, t4.accelerators, t4.resource) == ("T4", 2, "nvidia.com/gpu")
     assert (v100.card, v100.accelerators) == ("V100", 1)
     assert (bare.card, bare.resource, bare.vcpus) == (None, None, 8)
-    assert v100.price(CapacityType.ON_DEMAND) != t4.price(CapacityType.ON_DEMAND)
+    prices = {machine.price(CapacityType.ON_DEMAND) for machine in (t4, v100, single)}
+    assert len(prices) == 3
 
 
 def test_prices_are_of_the_region_and_capacity_type() -> None:
