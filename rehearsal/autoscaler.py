@@ -1,9 +1,10 @@
 """The autoscaler of one rehearsed cluster: Karpenter with its kwok provider, in place of the cloud's own.
 
-What the stand-in is made to share with the clouds' autoscalers: pools wake for pods they fit and go back to their least number; no
-more nodes than declared; the greater priority first; and a pool that the cloud's autoscaler could not see while it is empty
-has no NodePool, so it stays asleep and `Autoscaler.asleep` says why. Least numbers are kept by Karpenter itself in a static
-NodePool beside the pool's own: they are there before any pod, come back when lost, and survive a kill of any process of ours.
+What the stand-in shares with the clouds' autoscalers: pools wake for pods that fit and go back to their least number; no more
+nodes than declared; the greater priority first; and a pool that the cloud's autoscaler could not see while it is empty has no
+NodePool, so it stays asleep and `Autoscaler.asleep` says why. Least numbers are kept by Karpenter itself in a static NodePool
+beside the pool's own: nodes are there before any pod, and a lost one comes back without a keeper of ours (its controller looks
+again within 30 s).
 """
 
 from __future__ import annotations
@@ -60,9 +61,7 @@ class Autoscaler:
         asleep: Pools that do not wake here since they would not on their cloud, with the reason.
     """
 
-    def __init__(
-        self, plane: ControlPlane, templates: Sequence[NodeTemplate], karpenter: Path, *, boot_seconds: int = 2
-    ) -> None:
+    def __init__(self, plane: ControlPlane, templates: Sequence[NodeTemplate], karpenter: Path, *, boot_seconds: int = 2) -> None:
         self._plane = plane
         self._karpenter = karpenter
         self._boot_seconds = boot_seconds
@@ -97,7 +96,9 @@ class Autoscaler:
             told.append(
                 f"price not known for {', '.join(unknown)}: ranked as {UNKNOWN_USD_PER_HOUR:.0f} USD/h, counted as nothing"
             )
-        told += [f"{one.pool}: slices of {one.hosts} hosts come whole by a keeper of ours" for one in self._awake if is_static(one)]
+        told += [
+            f"{one.pool}: slices of {one.hosts} hosts come whole by a keeper of ours" for one in self._awake if is_static(one)
+        ]
         return tuple(told)
 
     @property
@@ -143,7 +144,7 @@ class Autoscaler:
                     Mistake(
                         path=f"{self._plane.id}/{name}",
                         reason=f"Karpenter does not take its NodePool: {reason}",
-                        remedy="Nothing would wake this pool. The declared machine, labels and taints of the pool are what it was given",
+                        remedy="Nothing would wake the pool. Correct what it declares as machine, labels or taints",
                     )
                     for name, reason in refused.items()
                 ]
@@ -153,6 +154,11 @@ class Autoscaler:
         """End the threads; the process is the supervisor's."""
         self._slices.close()
         self._watch.close()
+
+    @property
+    def not_rehearsed(self) -> Mapping[str, str]:
+        """Pools that the stand-in cannot model, each with why: none, since slices come whole by a keeper of ours."""
+        return {}
 
     def pool_of(self, node: Node) -> str | None:
         """Return a node's pool, None for a node that is not Karpenter's."""
@@ -236,7 +242,11 @@ class Autoscaler:
         return lambda: self._watch.finished(template.pool) >= template.min_nodes
 
     def _spec(self) -> ProcessSpec:
-        """Return how Karpenter is run; it takes its settings from the environment alone."""
+        """Return how Karpenter is run: by its environment alone.
+
+        It waits for more pods before it orders nodes, by default 1 s after the last one and 10 s in all. A big Job's pods come
+        for about that long, so ordering begins sooner here; pods without a node yet count against what is on order.
+        """
         ground = self._plane.ground
         folder = ground.folder(f"{self._plane.id}/{PROGRAM}")
         file = folder / "instance-types.json"
@@ -249,6 +259,8 @@ class Autoscaler:
             "SYSTEM_NAMESPACE": "kube-system",
             "DISABLE_LEADER_ELECTION": "true",
             "FEATURE_GATES": "StaticCapacity=true",
+            "BATCH_IDLE_DURATION": "500ms",
+            "BATCH_MAX_DURATION": "3s",
         }
         return ProcessSpec(
             name=self.name,
@@ -267,7 +279,8 @@ def _reason_asleep(template: NodeTemplate) -> str:
     if not wakes(template):
         return why_asleep(template)
     if template.max_nodes < template.hosts:
-        return f"{template.cluster}/{template.pool} does not wake: a slice is {template.hosts} hosts, the pool's most is {template.max_nodes}."
+        most = f"a slice is {template.hosts} hosts, the pool's most is {template.max_nodes}"
+        return f"{template.cluster}/{template.pool} does not wake: {most}."
     return ""
 
 

@@ -36,7 +36,7 @@ HOST_LABEL = "kubernetes.io/hostname"
 NODE_CLASS = "rehearsal"
 
 UNKNOWN_USD_PER_HOUR = 1000.0
-"""What Karpenter is told of a pool whose price is not known: higher than any known one, so that it is not preferred by mistake."""
+"""What Karpenter is told of a pool whose price is not known: above any known one, so that it is not preferred by mistake."""
 
 _REFUSED_DOMAINS = ("karpenter.sh", "karpenter.kwok.sh")
 _OLDER_NAMES = frozenset(
@@ -52,7 +52,8 @@ _OVERHEAD = {"cpu": Decimal("0.1"), "memory": Decimal(10 * 1024**2)}
 _MOST_WEIGHT = 100
 _LONGEST_VALUE = 63
 _EMPTY_SECONDS = 3
-"""Seconds without a pod after which a node goes. Clouds wait 10 minutes, which would show nothing more; Karpenter looks every 10."""
+"""Seconds without a pod after which a node may go. Clouds wait 10 minutes, which would show nothing more. Karpenter looks every
+10 seconds and again 15 later (pkg/controllers/disruption), neither of which can be set: 15 to 30 seconds in all."""
 
 _CAPACITY = {CapacityType.ON_DEMAND: "on-demand", CapacityType.SPOT: "spot", CapacityType.RESERVED: "on-demand"}
 """Karpenter's words. Its own ``reserved`` is an EC2 capacity reservation with an id, so reserved nodes are on-demand to it."""
@@ -97,13 +98,13 @@ def instance_types(templates: Iterable[NodeTemplate]) -> InstanceTypes:
     shapes: list[_Shape] = []
     names: dict[str, str] = {}
     for template in templates:
-        offers = {
-            (zone, _CAPACITY[template.capacity_type]): _usd_per_hour(template) for zone in template.zones
-        }
+        offers = {(zone, _CAPACITY[template.capacity_type]): _usd_per_hour(template) for zone in template.zones}
         shape = next((one for one in shapes if _fits(one, template, offers)), None)
         if shape is None:
             is_first = all(one.template.machine != template.machine for one in shapes)
-            shape = _Shape(name=_legal(template.machine if is_first else f"{template.machine}_{template.pool}"), template=template)
+            shape = _Shape(
+                name=_legal(template.machine if is_first else f"{template.machine}_{template.pool}"), template=template
+            )
             shapes.append(shape)
         shape.usd_per_hour |= offers
         shape.zone_labels |= {key for key in template.zone_labels if key != ZONE_LABEL and _is_taken(key)}

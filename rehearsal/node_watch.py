@@ -1,7 +1,7 @@
 """Follows the nodes that Karpenter makes in one cluster: keeps a record of them, and finishes what its provider leaves undone.
 
-A node that registered gets the labels that Karpenter refuses or spells by itself (`late_labels`), and the capacity and allocatable
-of its machine, of which kwok's provider writes only what pods requested.
+A node that registered gets the labels that Karpenter refuses or spells by itself (`late_labels`), and the capacity and
+allocatable of its machine, of which kwok's provider writes only what pods requested.
 """
 
 from __future__ import annotations
@@ -172,8 +172,11 @@ def finish(api: Api, template: NodeTemplate, node: Node) -> None:
     labels = _labels(node)
     wanted = late_labels(template, labels.get(ZONE_LABEL, ""))
     missing = {key: value for key, value in wanted.items() if labels.get(key) != value}
-    allocatable: dict[str, Any] = {**dict.fromkeys((node.status.allocatable if node.status else None) or ()), **template.allocatable}
-    sizes = {"capacity": dict(template.capacity), "allocatable": allocatable}
+    told = (node.status.allocatable if node.status else None) or {}
+    sizes: dict[str, Any] = {
+        "capacity": {**dict.fromkeys(told), **template.capacity},
+        "allocatable": {**dict.fromkeys(told), **template.allocatable},
+    }
     try:
         if missing:
             api.patch(Node, _name(node), {"metadata": {"labels": missing}})

@@ -1,8 +1,8 @@
 """Slices of several hosts, whole or not at all: what a cloud's autoscaler does for them and Karpenter does not.
 
 A multi-host TPU slice is one machine made of several nodes. GKE scales such a pool from nothing to all hosts of the slice and
-back in one step (cloud.google.com/kubernetes-engine/docs/concepts/tpus, "multi-host", 2026-11-21). Karpenter adds nodes one by one as
-pods need them, so here a slice's NodePool is static and this keeper alone sets its number of nodes: hosts x slices, or 0.
+back in one step (its page "About TPUs in GKE", on multi-host slice node pools). Karpenter adds nodes one by one as pods need
+them, so here a slice's NodePool is static and this keeper alone sets its number of nodes: hosts x slices, or 0.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from rehearsal.nodes import NodeTemplate
 
 _POLL_SECONDS = 0.5
 _EMPTY_SECONDS = 3.0
-_ENDED = frozenset({"Succeeded", "Failed"})
 
 
 class SliceKeeper:
@@ -60,28 +59,38 @@ class SliceKeeper:
         """Look and set, again and again."""
         while not self._ending.wait(_POLL_SECONDS):
             try:
-                pods = self._api.list(Pod, ALL_NAMESPACES)
-                nodes = self._api.list(Node)
+                pending = self._api.list(Pod, ALL_NAMESPACES, fields={"status.phase": "Pending"})
                 for template in self._templates:
-                    self._set(template, pods, nodes)
+                    self._set(template, pending)
             except ApiFaultError:
                 continue  # the API server is away; the next look will do
 
-    def _set(self, template: NodeTemplate, pods: Sequence[Pod], nodes: Sequence[Node]) -> None:
+    def _set(self, template: NodeTemplate, pending: Sequence[Pod]) -> None:
         """Set one pool's number of nodes, if it should change."""
         name = karpenter_name(template.pool)
-        ours = {_name(node) for node in nodes if _labels(node).get(POOL_LABEL) == name}
-        working = sum(1 for pod in pods if pod.spec and pod.spec.nodeName in ours and not _is_ended(pod))
-        waiting = sum(1 for pod in pods if waits_for(pod, template))
-        stored = self._api.get(NODE_POOL, name)
-        has = int(stored["spec"]["replicas"])
-        now = time.monotonic()
-        since = self._empty_since.setdefault(template.pool, now) if not working + waiting else self._empty_since.pop(template.pool, now)
-        wanted = nodes_wanted(template, working + waiting)
+        has = int(self._api.get(NODE_POOL, name)["spec"]["replicas"])
+        waiting = sum(1 for pod in pending if waits_for(pod, template))
+        if not has and not waiting:
+            return
+        pods = waiting + self._working(name, pending)
+        wanted = nodes_wanted(template, pods)
         is_growing = wanted > has and template.pool not in self._refused
-        is_idle = has > 0 and not working + waiting and now - since >= _EMPTY_SECONDS
-        if is_growing or is_idle:
+        if is_growing or (has and self._is_idle(template.pool, pods)):
             self._api.patch(NODE_POOL, name, {"spec": {"replicas": wanted}})
+
+    def _working(self, node_pool: str, pending: Sequence[Pod]) -> int:
+        """Return the number of pods that have one of the slice's nodes and did not end."""
+        ours = {node.metadata.name for node in self._api.list(Node, labels={POOL_LABEL: node_pool}) if node.metadata}
+        running = self._api.list(Pod, ALL_NAMESPACES, fields={"status.phase": "Running"}) if ours else []
+        return sum(1 for pod in (*pending, *running) if pod.spec and pod.spec.nodeName in ours)
+
+    def _is_idle(self, pool: str, pods: int) -> bool:
+        """Return whether a pool has had no pods for long enough to go."""
+        if pods:
+            self._empty_since.pop(pool, None)
+            return False
+        now = time.monotonic()
+        return now - self._empty_since.setdefault(pool, now) >= _EMPTY_SECONDS
 
 
 def nodes_wanted(template: NodeTemplate, pods: int) -> int:
@@ -92,7 +101,7 @@ def nodes_wanted(template: NodeTemplate, pods: int) -> int:
 
 def waits_for(pod: Pod, template: NodeTemplate) -> bool:
     """Return whether a pod has no node, asks for the slice's cards, selects no other label and tolerates every taint."""
-    if pod.spec is None or pod.spec.nodeName or _is_ended(pod) or (pod.metadata and pod.metadata.deletionTimestamp):
+    if pod.spec is None or pod.spec.nodeName or (pod.metadata and pod.metadata.deletionTimestamp):
         return False
     asked = sum(_asked(container, template.resource or "") for container in pod.spec.containers)
     if not 0 < asked <= template.accelerators:
@@ -111,22 +120,4 @@ def _asked(container: Any, resource: str) -> int:  # noqa: ANN401 -- a container
 def _is_tolerated(key: str, value: str, pod: Pod) -> bool:
     """Return whether a pod tolerates a taint, whatever its effect."""
     tolerations = (pod.spec.tolerations if pod.spec else None) or []
-    return any(
-        (not one.key and one.operator == "Exists") or (one.key == key and (one.operator == "Exists" or (one.value or "") == value))
-        for one in tolerations
-    )
-
-
-def _is_ended(pod: Pod) -> bool:
-    """Return whether a pod has run to its end."""
-    return bool(pod.status and pod.status.phase in _ENDED)
-
-
-def _name(node: Node) -> str:
-    """Return a node's name."""
-    return (node.metadata.name if node.metadata else None) or ""
-
-
-def _labels(node: Node) -> Mapping[str, str]:
-    """Return a node's labels."""
-    return (node.metadata.labels if node.metadata else None) or {}
+    return any(one.key in {None, "", key} and (one.operator == "Exists" or (one.value or "") == value) for one in tolerations)
