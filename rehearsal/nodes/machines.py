@@ -94,7 +94,7 @@ def find_machine(query: Query) -> Machine:
     """Return what is known of a declared machine; total, whatever the machine."""
     catalogue = load_catalogue()
     rows = _by_machine().get((query.cloud, query.machine), ())
-    offer = _best(rows, query, catalogue)
+    offer = _best(rows, query)
     vcpus, memory_gib, architecture, notes = _shape(query, offer or (rows[0] if rows else None))
     card = offer.card if offer else _declared_card(query, catalogue)
     accelerators = query.accelerators or (offer.accelerators if offer else 0)
@@ -130,21 +130,18 @@ def aws_pods(machine: str) -> tuple[int, tuple[str, ...]]:
     return int(table["fallback"]), (f"how many pods {machine} takes was not found: {table['fallback']} stand in",)
 
 
-def _best(rows: tuple[Offer, ...], query: Query, catalogue: Catalogue) -> Offer | None:
+def _best(rows: tuple[Offer, ...], query: Query) -> Offer | None:
     """Return the row that fits the declared card best, that of the region first; None when none has the card."""
-    fitting = [row for row in rows if _has_card(row, query, catalogue)]
+    fitting = [row for row in rows if _has_card(row, query)]
     ranked = sorted(fitting, key=lambda row: (row.region != query.region, row.region is not None, row.card_share < 1))
     return ranked[0] if ranked else None
 
 
-def _has_card(row: Offer, query: Query, catalogue: Catalogue) -> bool:
-    """Return whether a row's card is the declared one; on Google's attached cards only if the resource declares one."""
-    if row.accelerator_type is None and row.cloud is not Cloud.GOOGLE:
-        return True
-    declared = row.accelerator_type or catalogue.card(row.card).google_accelerator_type
-    if declared is None:
+def _has_card(row: Offer, query: Query) -> bool:
+    """Return whether a row's card is the declared one; one that a row has by a type of its own, only if the resource states it."""
+    if row.accelerator_type is None:
         return query.accelerator_type is None
-    return declared == query.accelerator_type and row.accelerators in (None, query.accelerators)
+    return row.accelerator_type == query.accelerator_type and row.accelerators in (None, query.accelerators)
 
 
 def _shape(query: Query, offer: Offer | None) -> tuple[int, float, str, tuple[str, ...]]:
