@@ -138,7 +138,7 @@ def _best(rows: tuple[Offer, ...], query: Query) -> Offer | None:
 
 
 def _has_card(row: Offer, query: Query) -> bool:
-    """Return whether a row's card is the declared one; one that a row has by a type of its own, only if the resource states it."""
+    """Return whether a row's card is the declared one; where it has a type of its own, the resource has to state that type."""
     if row.accelerator_type is None:
         return query.accelerator_type is None
     return row.accelerator_type == query.accelerator_type and row.accelerators in (None, query.accelerators)

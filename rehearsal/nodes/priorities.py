@@ -17,6 +17,7 @@ CONFIG_MAP = "cluster-autoscaler-priority-expander"
 _TYPE = "kubernetes:core/v1:ConfigMap"
 _COMPONENT_END = "-priorities"
 _GROUP_NAMES = {
+    Cloud.GOOGLE: ("cloud.google.com/gke-nodepool", "{}"),
     Cloud.AWS: ("eks.amazonaws.com/nodegroup", "eks-{}"),
     Cloud.AZURE: ("kubernetes.azure.com/agentpool", "aks-{}-00000000-vmss"),
     Cloud.OPENSTACK: ("magnum.openstack.org/nodegroup", "{}"),
