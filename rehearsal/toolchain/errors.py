@@ -25,7 +25,7 @@ def explain_os_error(error: OSError, doing: str) -> ToolchainError:
     match error.errno:
         case errno.ENOSPC | errno.EDQUOT:
             return disk_full(doing, place)
-        case errno.EACCES | errno.EPERM | errno.EROFS:
+        case errno.EACCES | errno.EPERM | errno.EROFS | errno.ENOTDIR:
             return ToolchainError(
                 f"{doing}: {place or 'the cache'} cannot be written ({error.strerror}). "
                 f"Make it writable for this user, or name another folder: XDG_CACHE_HOME=/some/folder"
