@@ -6,10 +6,13 @@ BIN := $(VENV)/bin
 export UV_CACHE_DIR ?= $(HOME)/.cache/gpufleet/uv
 SOURCES := __main__.py benchmarks cli components fleet preview rehearsal tests
 
-.PHONY: preview test setup setup-dev check lint types unit engine format lock golden bench clean
+.PHONY: preview rehearse test setup setup-dev check lint types unit engine format lock golden bench clean
 
 preview: setup
 	./gpufleet preview
+
+rehearse: setup
+	./gpufleet rehearse
 
 test: check unit
 

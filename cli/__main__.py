@@ -15,6 +15,7 @@ BAD_INPUT = 2
 
 VERBS: Mapping[str, tuple[str, str]] = {
     "preview": ("cli.preview", "Show what every stack would declare, offline and without credentials."),
+    "rehearse": ("cli.rehearse", "Run the declared fleet on real control planes, on this machine; clouds are simulated."),
     "catalogue": ("cli.catalogue", "Show which cards can be had where, at what price, until when."),
     "inventory": ("cli.inventory", "Check an inventory, or print its schema or the reference of its settings."),
 }

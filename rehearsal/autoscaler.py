@@ -29,11 +29,12 @@ from rehearsal.karpenter import (
     karpenter_name,
     node_class,
     node_pools,
+    reason_asleep,
     weights,
 )
 from rehearsal.karpenter_api import DEFINITIONS, NODE_POOL, RIGHTS, USER
 from rehearsal.node_watch import NodeEvent, NodeWatch
-from rehearsal.nodes import NodeTemplate, wakes, why_asleep
+from rehearsal.nodes import NodeTemplate
 from rehearsal.pki import write_private
 from rehearsal.probes import http_probe
 from rehearsal.processes import ProcessSpec
@@ -66,7 +67,7 @@ class Autoscaler:
         self._karpenter = karpenter
         self._boot_seconds = boot_seconds
         self.name = plane.name_of(PROGRAM)
-        self.asleep: Mapping[str, str] = {one.pool: reason for one in templates if (reason := _reason_asleep(one))}
+        self.asleep: Mapping[str, str] = {one.pool: reason for one in templates if (reason := reason_asleep(one))}
         self._templates = {one.pool: one for one in templates}
         awake = self._awake = tuple(one for one in templates if one.pool not in self.asleep)
         self._machines = instance_types(awake)
@@ -270,18 +271,6 @@ class Autoscaler:
             ready=http_probe(self._health_port, "/readyz"),
             rank=RANK_CLIENTS,
         )
-
-
-def _reason_asleep(template: NodeTemplate) -> str:
-    """Return why a pool without nodes never gets one; empty when it does."""
-    if template.min_nodes > 0:
-        return ""  # the cloud's autoscaler copies the node that is there
-    if not wakes(template):
-        return why_asleep(template)
-    if template.max_nodes < template.hosts:
-        most = f"a slice is {template.hosts} hosts, the pool's most is {template.max_nodes}"
-        return f"{template.cluster}/{template.pool} does not wake: {most}."
-    return ""
 
 
 def _unready(node_pool: Any) -> str:  # noqa: ANN401 -- a custom resource, or None
