@@ -11,12 +11,15 @@ ID = "at-min"
 
 
 def check(_: StageView, subject: Subject) -> Outcome:
-    """Wait until the pool has as many nodes as its `min` says, neither fewer nor more."""
+    """Wait until the pool has as many nodes as its `min` says; one more than that is wrong at once."""
     cluster, pool = subject.cluster, subject.pool
+    present = nodes_in(cluster, pool)
     try:
-        subject.patience.wait("as many nodes as min", lambda: len(nodes_in(cluster, pool)) == pool.min_nodes)
+        enough = lambda: found if len(found := nodes_in(cluster, pool)) >= pool.min_nodes else None  # noqa: E731 -- read once below
+        present = subject.patience.wait("as many nodes as min", enough) if pool.min_nodes else present
     except NotInTimeError:
         present = nodes_in(cluster, pool)
+    if len(present) != pool.min_nodes:
         return red(f"min is {pool.min_nodes}, and there are {len(present)} nodes without any work: {names(present) or 'none'}")
     return green(f"{pool.min_nodes} nodes, as min says", nodes=pool.min_nodes)
 

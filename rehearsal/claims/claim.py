@@ -14,6 +14,9 @@ from rehearsal.nodes.template import NodeTemplate
 POLL_SECONDS = 0.2
 """Between two looks: a fifth of what a person would call at once, and cheap with a few dozen pools waiting."""
 
+DECIDE_SECONDS = 4.0
+"""How long to watch for a node that should not be made: the autoscaler's decision takes one to two seconds, a boot two."""
+
 _REFUSALS = range(400, 429)
 """Answers that asking again does not change; anything else may be a server that was killed on purpose."""
 

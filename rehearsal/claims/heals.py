@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 
-from rehearsal.claims import ready, wakes
+from rehearsal.claims import wakes
 from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, not_applicable, red
 from rehearsal.claims.seeing import nodes_in, sleepers, wait_running
 from rehearsal.claims.view import ClusterView, Part, StageView
@@ -21,7 +21,7 @@ _DEADLINE_SECONDS = 90
 
 def claim_id(part: Part) -> str:
     """Return the id of the claim about a program."""
-    return f"heals-{part.value.removeprefix('kube-')}"
+    return f"heals-{part.name.lower()}"
 
 
 def _checked(part: Part) -> Callable[[StageView, Subject], Outcome]:
@@ -108,5 +108,5 @@ STORE = Claim(
     per=Per.FLEET,
     deadline_seconds=_DEADLINE_SECONDS,
     check=check_store,
-    requires=(ready.ID,),
+    requires=(wakes.ID,),
 )

@@ -5,13 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rehearsal.claims import wakes
-from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
+from rehearsal.claims.claim import DECIDE_SECONDS, Claim, NotInTimeError, Outcome, Per, Subject, green, red
 from rehearsal.claims.seeing import nodes_in
 from rehearsal.claims.view import StageView
 from rehearsal.claims.work import for_cards, name_of, node_name_of, pods_of, probe, unschedulable
 
 ID = "no-request"
-_SETTLE_SECONDS = 1.5
 
 
 def check(_: StageView, subject: Subject) -> Outcome:
@@ -33,7 +32,7 @@ def check(_: StageView, subject: Subject) -> Outcome:
             why = subject.patience.wait("a word of the scheduler", lambda: said() or None)
         except NotInTimeError:
             return red("the scheduler said nothing about a pod without a card")
-        if node := subject.patience.hold(_SETTLE_SECONDS, lambda: placed() or None):
+        if node := subject.patience.hold(DECIDE_SECONDS, lambda: placed() or None):
             taints = ", ".join(str(taint) for taint in pool.taints) or "none"
             kept = f"no taint {pool.resource} keeps it off; the pool's taints are: {taints}"
             return red(f"a pod that asks for no card runs on {node}: {kept}")

@@ -191,8 +191,8 @@ def _held_back(run: _Run, claim: Claim, name: str) -> Outcome | None:
         if not found:
             return red(f"not run: `{required}` was not checked for {name}")
         worst = next((result for result in found if result.outcome.verdict is Verdict.RED), found[0])
-        said = f"`{required}` is {worst.outcome.verdict}"
-        return replace(worst.outcome, message=f"not run: {said}: {worst.outcome.message}", seconds=0.0, details={})
+        cause = worst.outcome.message if worst.outcome.green else f"not run, since `{required}` is red: {worst.outcome.message}"
+        return replace(worst.outcome, message=cause, seconds=0.0, details={})
     return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from rehearsal.claims import wakes
-from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
+from rehearsal.claims.claim import DECIDE_SECONDS, Claim, NotInTimeError, Outcome, Per, Subject, green, red
 from rehearsal.claims.view import StageView
 from rehearsal.claims.work import for_cards, name_of, node_name_of, pods_of, probe, tolerations_of, unschedulable
 
@@ -36,19 +36,20 @@ def _kept_off(subject: Subject, work: str) -> Outcome:
     """Return whether the pod without toleration waits, as it has to where nobody adds one."""
     cluster, pool = subject.cluster, subject.pool
 
-    def decided() -> Outcome | None:
-        for pod in pods_of(cluster, work):
-            if node_name_of(pod):
-                taints = ", ".join(str(taint) for taint in pool.taints) or "none"
-                return red(f"a pod without toleration runs on {node_name_of(pod)}: the pool's taints are: {taints}")
-            if why := unschedulable(pod):
-                return green(f"no toleration is added, so work has to bring it; without: {why}")
-        return None
+    def placed() -> str | None:
+        return next((node_name_of(each) for each in pods_of(cluster, work) if node_name_of(each)), None)
+
+    def decided() -> str | None:
+        return placed() or next(filter(None, (unschedulable(each) for each in pods_of(cluster, work))), None)
 
     try:
-        return subject.patience.wait("a word of the scheduler", decided)
+        why = subject.patience.wait("a word of the scheduler", decided)
     except NotInTimeError:
         return red("the scheduler said nothing about a pod without toleration")
+    if node := subject.patience.hold(DECIDE_SECONDS, placed):
+        taints = ", ".join(str(taint) for taint in pool.taints) or "none"
+        return red(f"a pod without toleration runs on {node}: the pool's taints are: {taints}")
+    return green(f"no toleration is added, so work has to bring it; without: {why}")
 
 
 CLAIM = Claim(

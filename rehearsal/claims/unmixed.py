@@ -8,7 +8,7 @@ from lightkube.resources.core_v1 import Pod
 
 from fleet.labels import CARD_LABEL
 from rehearsal.claims import wakes
-from rehearsal.claims.claim import Claim, NotInTimeError, Outcome, Per, Subject, green, red
+from rehearsal.claims.claim import DECIDE_SECONDS, Claim, NotInTimeError, Outcome, Per, Subject, green, red
 from rehearsal.claims.seeing import card_pools, pool_landed, stray_card
 from rehearsal.claims.view import ClusterView, StageView
 from rehearsal.claims.wakes import standing_work
@@ -53,17 +53,18 @@ def _asked_for_missing_card(subject: Subject, pool: NodeTemplate) -> Outcome | N
     with probe(subject, ID, pool.pool, request) as pod:
         work = name_of(pod)
 
-        def decided() -> str | None:
-            for each in pods_of(cluster, work):
-                if node_name_of(each) or unschedulable(each):
-                    return node_name_of(each) or "waits"
-            return None
+        def placed() -> str | None:
+            return next((node_name_of(each) for each in pods_of(cluster, work) if node_name_of(each)), None)
+
+        def decided() -> bool:
+            return bool(placed()) or any(unschedulable(each) for each in pods_of(cluster, work))
 
         try:
-            place = subject.patience.wait("a word of the scheduler", decided)
+            subject.patience.wait("a word of the scheduler", decided)
         except NotInTimeError:
             return red("the scheduler said nothing about a pod for a card that is not there")
-    return None if place == "waits" else red(f"a pod for a card that is not there ({CARD_LABEL}={NO_SUCH_CARD}) runs on {place}")
+        place = subject.patience.hold(DECIDE_SECONDS, placed)
+    return red(f"a pod for a card that is not there ({CARD_LABEL}={NO_SUCH_CARD}) runs on {place}") if place else None
 
 
 CLAIM = Claim(
@@ -71,7 +72,7 @@ CLAIM = Claim(
     title="two cards are never mixed up",
     reason="Figures measured on the wrong card are worse than none, and a dearer card is paid for unseen.",
     per=Per.CLUSTER,
-    deadline_seconds=20,
+    deadline_seconds=30,
     check=check,
     requires=(wakes.ID,),
 )

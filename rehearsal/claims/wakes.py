@@ -79,7 +79,7 @@ def _judged(subject: Subject, pods: list[Pod], seconds: float) -> Outcome:
     for pod in pods:
         landed, node = pool_landed(cluster, pod)
         if node is None or landed != pool.pool:
-            raise NotSoError(_elsewhere(cluster, pool, pod, landed))
+            raise NotSoError(_elsewhere(pool, pod, landed, node))
         if wrong := stray_card(pool, node) or _wrong_node(pool, node):
             return red(wrong)
         nodes.append(node)
@@ -90,11 +90,13 @@ def _judged(subject: Subject, pods: list[Pod], seconds: float) -> Outcome:
     return green(f"awake after {seconds:.1f} s in {', '.join(zones)}", awake_seconds=round(seconds, 1), node=where)
 
 
-def _elsewhere(cluster: ClusterView, pool: NodeTemplate, pod: Pod, landed: str) -> str:
+def _elsewhere(pool: NodeTemplate, pod: Pod, landed: str, node: Node | None) -> str:
     """Return what to say of work that runs in another pool than the one it was for."""
-    other = next((each for each in cluster.declared.templates if each.pool == landed), None)
-    taints = ", ".join(str(taint) for taint in other.taints) if other else ""
-    return f"{name_of(pod)} is for {pool.pool} and runs in {landed or 'no declared pool'}, whose taints are: {taints or 'none'}"
+    if node is None:
+        return f"{name_of(pod)} ran for {pool.pool}, and its node is gone"
+    taints = ", ".join(str(taint) for taint in taints_of(node)) or "none"
+    where = f"{landed or 'no declared pool'} on {name_of(node)}"
+    return f"{name_of(pod)} is for {pool.pool} and runs in {where}, whose taints are: {taints}"
 
 
 def _wrong_node(pool: NodeTemplate, node: Node) -> str:
