@@ -43,6 +43,9 @@ from rehearsal.slices import SliceKeeper
 PROGRAM = "karpenter"
 STAND_IN = "Karpenter with its kwok provider stands in for the cloud's own autoscaler"
 
+_INVALID = "ValidationSucceeded: "
+"""How `_unready` begins Karpenter's verdict on the NodePool itself."""
+
 _DEFINED_SECONDS = 20.0
 _READY_SECONDS = 30.0
 _MIN_NODES_SECONDS = 60.0
@@ -134,22 +137,22 @@ class Autoscaler:
     def wait_ready(self, deadline_seconds: float = _READY_SECONDS) -> None:
         """Wait until Karpenter takes every NodePool; raises FleetErrors that name each it does not take, with its words."""
         names = {made["metadata"]["name"] for made in self._node_pools}
-        try:
-            wait_for("NodePools", lambda: not self._not_ready(names), deadline_seconds)
-        except ApiFaultError as fault:
+        refused: dict[str, str] = {}
+
+        def is_settled() -> bool:
+            """Look; a pool that is judged invalid stays so, however long it is waited for."""
+            nonlocal refused
             refused = self._not_ready(names)
+            return not refused or any(_INVALID in reason for reason in refused.values())
+
+        try:
+            wait_for("NodePools", is_settled, deadline_seconds)
+        except ApiFaultError:
             if not refused:
                 raise
-            raise FleetErrors(
-                [
-                    Mistake(
-                        path=f"{self._plane.id}/{name}",
-                        reason=f"Karpenter does not take its NodePool: {reason}",
-                        remedy="Nothing would wake the pool. Correct what it declares as machine, labels or taints",
-                    )
-                    for name, reason in refused.items()
-                ]
-            ) from fault
+        if refused:
+            told = {name: reason for name, reason in refused.items() if _INVALID in reason} or refused
+            raise FleetErrors([self._refusal(name, reason) for name, reason in told.items()])
 
     def close(self) -> None:
         """End the threads; the process is the supervisor's."""
@@ -169,8 +172,7 @@ class Autoscaler:
 
     def nodes(self, pool: str) -> list[Node]:
         """Return a pool's nodes."""
-        names = [karpenter_name(pool), karpenter_name(pool, kept=True)]
-        return self._plane.api.list(Node, labels={POOL_LABEL: names})
+        return self._plane.api.list(Node, labels={POOL_LABEL: [karpenter_name(pool), karpenter_name(pool, kept=True)]})
 
     def counts(self) -> dict[str, int]:
         """Return the number of nodes of every pool, those asleep included."""
@@ -179,8 +181,7 @@ class Autoscaler:
     def wait_count(self, pool: str, nodes: int, deadline_seconds: float) -> float:
         """Wait until a pool has so many nodes and return the seconds waited; raises ApiFaultError."""
         began = time.monotonic()
-        what = f"{nodes} nodes of {self._plane.id}/{pool}"
-        wait_for(what, lambda: self.counts()[pool] == nodes, deadline_seconds)
+        wait_for(f"{nodes} nodes of {self._plane.id}/{pool}", lambda: self.counts()[pool] == nodes, deadline_seconds)
         return time.monotonic() - began
 
     def refuse(self, *pools: str) -> None:
@@ -222,6 +223,14 @@ class Autoscaler:
         for manifest in (node_class(self._boot_seconds), *self._node_pools):
             (obj,) = objects([manifest])
             wait_for(f"{manifest['kind']} in {self._plane.id}", lambda made=obj: api.apply(made), _DEFINED_SECONDS)
+
+    def _refusal(self, node_pool: str, reason: str) -> Mistake:
+        """Return what to tell of a NodePool that Karpenter does not take."""
+        return Mistake(
+            path=f"{self._plane.id}/{node_pool}",
+            reason=f"Karpenter does not take its NodePool: {reason}",
+            remedy="Nothing would wake the pool. Correct what it declares as machine, labels or taints",
+        )
 
     def _limit(self) -> None:
         """Give every NodePool the limit it should have now."""

@@ -26,7 +26,7 @@ from typing import Any
 from lightkube.utils.quantity import parse_quantity
 
 from fleet.labels import CapacityType, Taint
-from rehearsal.nodes import NodeTemplate
+from rehearsal.nodes import NodeTemplate, wakes, why_asleep
 
 POOL_LABEL = "karpenter.sh/nodepool"
 REGISTERED_LABEL = "karpenter.sh/registered"
@@ -68,6 +68,18 @@ def karpenter_name(pool: str, *, kept: bool = False) -> str:
 def is_static(template: NodeTemplate) -> bool:
     """Return whether all nodes of a pool come by number and none by Karpenter's scheduling: slices of several hosts do."""
     return template.hosts > 1
+
+
+def reason_asleep(template: NodeTemplate) -> str:
+    """Return why a pool without nodes never gets one; empty when it does."""
+    if template.min_nodes > 0:
+        return ""  # the cloud's autoscaler copies the node that is there
+    if not wakes(template):
+        return why_asleep(template)
+    if template.max_nodes < template.hosts:
+        most = f"a slice is {template.hosts} hosts, the pool's most is {template.max_nodes}"
+        return f"{template.cluster}/{template.pool} does not wake: {most}."
+    return ""
 
 
 @dataclass(slots=True)
