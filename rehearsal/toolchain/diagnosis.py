@@ -39,7 +39,8 @@ class _Cause:
 
 _MEMORY = _Cause(
     signs=re.compile(r"signal: killed|cannot allocate memory|out of memory", re.IGNORECASE),
-    message=f"the compiler was killed, most likely for lack of memory. It takes about 3 GB. Close other programs and {AGAIN}",
+    message="the compiler was killed, most likely for lack of memory. It takes 2 GB on two cores, more on more. "
+    f"Close other programs and {AGAIN}",
     shows=False,
 )
 _CAUSES = (

@@ -109,8 +109,8 @@ TOOLS: Mapping[Tool, ToolFacts] = {
         version_arguments=("version", "--client", "--short"),
         version_pattern=r"^argocd: v([0-9.]+)",
         stamps=("github.com/argoproj/argo-cd/v3/common.version={version}",),
-        usual_seconds=80,
-        usual_packages=500,
+        usual_seconds=105,
+        usual_packages=833,
     ),
 }
 """Karpenter with its kwok provider tells no version, and a ``karpenter`` on PATH would be another cloud's.

@@ -203,7 +203,14 @@ def test_whoever_waits_is_told_at_once(start: Callable[..., Toolchain], go: Fake
     os.mkfifo(tmp_path / "gate")
     toolchain = start()
     told: list[str] = []
-    waiting = threading.Thread(target=lambda: told.append(refused(toolchain)))
+
+    def wait_long() -> None:
+        try:
+            toolchain.path(Tool.ETCD, 100 * WAIT_SECONDS)
+        except ToolchainError as error:
+            told.append(str(error))
+
+    waiting = threading.Thread(target=wait_long, daemon=True)
     waiting.start()
     toolchain.close()
     waiting.join(WAIT_SECONDS)
