@@ -285,3 +285,11 @@ def test_no_go_in_a_toolchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         toolchain.start((Tool.ETCD,))
         with pytest.raises(ToolchainError, match=r"There is no Go .* cannot be downloaded"):
             toolchain.path(Tool.ETCD, WAIT_SECONDS)
+
+
+@pytest.mark.parametrize("name", ["go.mod", "go.sum"])
+def test_both_files_are_in_the_digest(tmp_path: Path, module: GoModule, name: str) -> None:
+    """A change of a pin or of a sum is another set of programs."""
+    for other in ("go.mod", "go.sum"):
+        (tmp_path / other).write_bytes((MODULE_FOLDER / other).read_bytes() + (b"\n" if other == name else b""))
+    assert read_module(tmp_path).digest != module.digest
