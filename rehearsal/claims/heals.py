@@ -1,4 +1,4 @@
-"""Claims: work comes through when a program of the control plane is killed just after it was asked for.
+"""Claims: work comes through when a program of the control plane is killed just before or after it was asked for.
 
 One record for each program; what happens is the same. etcd is one for all clusters, so it is killed for the whole fleet at once.
 """
@@ -17,6 +17,8 @@ from rehearsal.claims.work import for_cards, job, running
 from rehearsal.nodes.template import NodeTemplate
 
 _DEADLINE_SECONDS = 90
+_DOES_THE_WORK = frozenset({Part.AUTOSCALER, Part.SCHEDULER, Part.CONTROLLERS})
+"""Killed just before the work is asked for, which then waits for it to be back; without the others nothing can be asked for."""
 
 
 def claim_id(part: Part) -> str:
@@ -47,14 +49,18 @@ def _come_through(subject: Subject, part: Part, clusters: Sequence[ClusterView])
     patience = subject.patience
     with ExitStack() as held:
         asked = []
+        began = patience.passed
+        if part in _DOES_THE_WORK:
+            chosen[0][0].programs.kill(part)
         for cluster, pool in chosen:
             there = Subject(cluster_view=cluster, pool_template=pool, patience=patience)
-            work = held.enter_context(job(there, claim_id(part), pool.pool, for_cards(cluster, pool)))
-            asked.append((cluster, pool, work))
-        chosen[0][0].programs.kill(part)
-        began = patience.passed
-        for cluster, pool, work in asked:
-            wait_running(cluster, pool, work, patience)
+            pods = 1 + (_idle(cluster, pool) if part is Part.AUTOSCALER else 0)  # beyond idle nodes, so that one more is needed
+            work = held.enter_context(job(there, claim_id(part), pool.pool, for_cards(cluster, pool), pods))
+            asked.append((cluster, pool, work, pods))
+        if part not in _DOES_THE_WORK:
+            chosen[0][0].programs.kill(part)
+        for cluster, pool, work, pods in asked:
+            wait_running(cluster, pool, work, patience, pods)
         ran = patience.passed - began
         try:
             patience.wait(f"{part} back", lambda: all(cluster.programs.is_ready(part) for cluster in clusters))
@@ -64,6 +70,12 @@ def _come_through(subject: Subject, part: Part, clusters: Sequence[ClusterView])
     return green(
         f"{part} was killed; the work ran after {ran:.1f} s, all was ready after {back:.1f} s", back_seconds=round(back, 1)
     )
+
+
+def _idle(cluster: ClusterView, pool: NodeTemplate) -> int:
+    """Return how many nodes of a pool have no work, as far as max leaves room for one more."""
+    present = len(nodes_in(cluster, pool))
+    return min(present, pool.max_nodes - 1) - len(running(cluster, standing_work(pool)))
 
 
 def _pool_with_room(cluster: ClusterView) -> NodeTemplate | None:
