@@ -42,6 +42,7 @@ FEWEST_SYSTEM_NODES = 2
 
 LIVE_COUNT = ("count",)
 """Property that is the autoscaler's once the pool stands."""
+RESOURCE_TAG_PREFIX = "k8s.io_cluster-autoscaler_node-template_resources_"
 REPLACING = (
     "availabilityZones",
     "gpuProfile.driver",
@@ -106,6 +107,17 @@ def to_general_pool_args(args: ClusterArgs, place: ClusterPlace) -> containerser
     )
 
 
+def _resource_hint(pool: NodePool) -> dict[str, str]:
+    """Return the tag that tells Azure's autoscaler what an empty pool carries, where it would take it for something else.
+
+    Its template counts every card as ``nvidia.com/gpu``, and takes resources from tags of this form beside it
+    (kubernetes/autoscaler 55c37cd, azure_template.go, 2026-08-22).
+    """
+    if pool.kind is AcceleratorKind.NVIDIA:
+        return {}
+    return {RESOURCE_TAG_PREFIX + pool.resource.replace("/", "_"): str(pool.accelerators)}
+
+
 def to_pool_args(args: ClusterArgs, pool: NodePool, place: ClusterPlace) -> containerservice.AgentPoolArgs:
     """Return the node pool of one card and capacity type."""
     spot = containerservice.ScaleSetPriority.SPOT if pool.is_spot else containerservice.ScaleSetPriority.REGULAR
@@ -135,7 +147,7 @@ def to_pool_args(args: ClusterArgs, pool: NodePool, place: ClusterPlace) -> cont
         orchestrator_version=args.plan.kubernetes_version,
         vnet_subnet_id=place.subnet_id,
         upgrade_settings=None if pool.is_spot else _in_place(),
-        tags=to_tags(args, pool.card),
+        tags=to_tags(args, pool.card) | _resource_hint(pool),
     )
 
 

@@ -214,8 +214,14 @@ class MagnumCluster(ClusterComponent):
                 "project_id": self.cluster.project_id,
                 "driver": str(driver),
                 **discovery,
+                **self._gpu_autoscaler(),
             },
         )
+
+    def _gpu_autoscaler(self) -> Mapping[str, str]:
+        """Return the site's word for the autoscaler that can wake an empty GPU group; nothing when it has none."""
+        word = magnum_of(self.plan).gpu_autoscaler
+        return {"gpu_autoscaler": word} if word else {}
 
 
 def make_provider(name: str, args: ClusterArgs) -> openstack.Provider:

@@ -523,3 +523,12 @@ def test_every_field_of_a_pool_reaches_azure() -> None:
     inputs = {name: {**pool.inputs, "agentPoolName": ""} for name, pool in pools_of(declared(plan_of(pools=pools))).items()}
     dead = [changes for name, changes in changed.items() if inputs[name] == inputs["t4"]]
     assert dead == []
+
+
+def test_cards_that_are_not_nvidias_are_told_to_the_autoscaler() -> None:
+    """Azure's autoscaler takes every card for NVIDIA's: an empty AMD pool needs the tag to wake for amd.com/gpu."""
+    amd = a_pool(Cloud.AZURE, name="mi300x", card="MI300X", kind=AcceleratorKind.AMD, resource="amd.com/gpu", accelerators=8)
+    pools = {pool.name: pool for pool in declared(plan_of(pools=(a_pool(Cloud.AZURE), amd))).of_type(POOL)}
+    hint = "k8s.io_cluster-autoscaler_node-template_resources_amd.com_gpu"
+    assert next(pool for name, pool in pools.items() if name.endswith("mi300x")).inputs["tags"][hint] == "8"
+    assert not any("node-template" in tag for tag in next(p for n, p in pools.items() if n.endswith("t4")).inputs["tags"])
