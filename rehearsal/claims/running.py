@@ -98,15 +98,7 @@ def run_claims(
     for cluster in stage.clusters:
         with suppress(ApiFaultError):  # a cluster that does not answer turns red by its first claim
             end_all(cluster)
-    for id_, why in stage.broken.items():
-        for claim in claims:
-            if claim.per is not Per.FLEET:
-                _tell(
-                    run,
-                    claim,
-                    id_,
-                    red(f"the cluster did not come up: {why}" if claim.id == ready.ID else f"not run: {id_} did not come up"),
-                )
+    _tell_broken(run, claims)
     for is_fleet, group in groupby(claims, lambda claim: claim.per is Per.FLEET):
         if is_fleet:
             for claim in group:
@@ -116,6 +108,15 @@ def run_claims(
         lanes = [partial(_lane, run, chosen, cluster) for cluster in stage.clusters]
         _side_by_side(run, lanes, workers or len(stage.clusters))
     return tuple(run.results)
+
+
+def _tell_broken(run: _Run, claims: Sequence[Claim]) -> None:
+    """Turn every claim about a cluster that did not come up red."""
+    for id_, why in run.stage.broken.items():
+        for claim in claims:
+            if claim.per is not Per.FLEET:
+                words = f"the cluster did not come up: {why}" if claim.id == ready.ID else f"not run: {id_} did not come up"
+                _tell(run, claim, id_, red(words))
 
 
 def _lane(run: _Run, claims: Sequence[Claim], cluster: ClusterView) -> None:
