@@ -39,10 +39,10 @@ def a_graph(cloud: Cloud, *pools: NodePool, **changes: Any) -> ResourceGraph:  #
 
 
 def a_magnum_graph(driver: MagnumDriver, *pools: NodePool) -> ResourceGraph:
-    """Return the graph of a Magnum cluster of one driver."""
+    """Return the graph of a Magnum cluster of one driver, whose site names no autoscaler of its own."""
     plan = a_cluster(Cloud.OPENSTACK, pools=pools or (a_pool(Cloud.OPENSTACK, machine="g2.5xlarge"),))
     assert plan.magnum is not None
-    return declared(replace(plan, magnum=replace(plan.magnum, driver=driver)))
+    return declared(replace(plan, magnum=replace(plan.magnum, driver=driver, gpu_autoscaler=None)))
 
 
 def told(graph: ResourceGraph, cluster: str, **identity: str | None) -> ResourceGraph:
