@@ -64,7 +64,7 @@ def run(
         display.close()
         print_results(console, result)
         if json_file is not None:
-            json_file.write_text(json.dumps(result.plain(), indent=1, sort_keys=True) + "\n")
+            _write(json_file, result.plain())
         if keep:
             console.print(_where_to_look(stage.kubeconfigs()), markup=False)
             signal.pause()
@@ -103,6 +103,17 @@ def logs(cluster: str, lines: int) -> None:
     for file in files:
         click.echo(f"==> {file}")
         click.echo("\n".join(file.read_text(errors="replace").splitlines()[-lines:]))
+
+
+def _write(file: Path, results: Mapping[str, object]) -> None:
+    """Write the results; a place that cannot be written is told in one message."""
+    try:
+        file.write_text(json.dumps(results, indent=1, sort_keys=True) + "\n")
+    except OSError as error:
+        remedy = "Name a file in a folder that you may write."
+        raise FleetErrors(
+            [Mistake(path="--json", value=str(file), reason=error.strerror or str(error), remedy=remedy)]
+        ) from error
 
 
 def _where_to_look(kubeconfigs: Mapping[str, Path]) -> str:

@@ -20,7 +20,7 @@ from rehearsal.nodes.clusters import DeclaredCluster, read_clusters
 from rehearsal.rundir import open_run
 from rehearsal.stage import TOOLS, Phase, Stage
 from rehearsal.supervisor import stop_on_signals
-from rehearsal.toolchain import Toolchain, ToolchainError, ToolProgress
+from rehearsal.toolchain import Toolchain, ToolchainError
 
 _SAMPLE_SECONDS = 4.0
 VERSION = 1
@@ -216,13 +216,3 @@ def _sampled(stage: Stage) -> Iterator[list[float]]:
         peak[0] = max(peak[0], stage.pss_gib())
         done.set()
         thread.join()
-
-
-def progress_lines(progress: Sequence[ToolProgress]) -> list[str]:
-    """Return how far each program is, for people."""
-    return [
-        f"{one.tool}: {one.phase}, {one.seconds:.0f} s of about {one.usual_seconds:.0f} s"
-        if one.path is None and one.seconds
-        else f"{one.tool}: {one.phase}"
-        for one in progress
-    ]
